@@ -1,0 +1,72 @@
+"""Ten million steps: the eight importance-sampling forms against reading the same columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from bench._measure import measured, verdict
+
+
+def log_of(path: Path, episodes: int, longest: int, seed: int = 0) -> None:
+    """A generated log of ragged episodes, 8 observations, a closing row each, and a policy column."""
+    generator = np.random.default_rng(seed)
+    lengths = generator.integers(1, longest, episodes) + 1
+    rows = int(lengths.sum())
+    starts = np.cumsum(lengths) - lengths
+    closing = np.zeros(rows, dtype=bool)
+    closing[starts + lengths - 1] = True
+    last = np.zeros(rows, dtype=bool)
+    last[starts + lengths - 2] = True
+    columns: dict[str, np.ndarray] = {
+        "episode": np.repeat(np.arange(episodes), lengths),
+        "step": np.arange(rows) - np.repeat(starts, lengths),
+    }
+    columns |= {f"obs_{k}": generator.normal(size=rows) for k in range(8)}
+    policy = generator.integers(0, 3, rows)
+    follows = generator.random(rows) < 0.9
+    action = np.where(follows, policy, (policy + 1) % 3)
+    frame = pl.DataFrame(columns).with_columns(
+        pl.Series("action", action),
+        pl.Series("reward", generator.normal(size=rows)),
+        pl.Series("terminated", last & (generator.random(rows) < 0.8)),
+        pl.Series("behavior_prob", np.where(follows, 0.9, 0.1)),
+        pl.Series("policy_action", policy),
+    )
+    emptied = ["action", "reward", "behavior_prob", "policy_action"]
+    closed = pl.Series(closing)
+    frame.with_columns(pl.when(~closed).then(pl.col(name)).alias(name) for name in emptied).write_parquet(path)
+
+
+def page(folder: Path, episodes: int = 100_000, longest: int = 200) -> bool:
+    path = folder / "importance.parquet"
+    log_of(path, episodes, longest)
+    frame = pl.read_parquet(path)
+    size = frame.estimated_size()
+    print(f"Importance sampling: {len(frame):,} rows, {episodes:,} episodes, {size / 2**20:,.0f} MiB of columns")
+    del frame
+    reading = measured(
+        "import polars as pl",
+        f"pl.scan_parquet({str(path)!r}).group_by('episode').agg(pl.all().sum()).collect()",
+        repeats=5,
+    )
+    ours = measured(
+        "from repbm import evaluate",
+        f"result = evaluate({str(path)!r}, 'column:policy_action')",
+        said="result.estimates['value'].to_list()",
+        repeats=5,
+    )
+    print(f"  polars reads and sums in {reading.seconds:.2f} s; eight forms and diagnostics in {ours.seconds:.2f} s")
+    quick = verdict("time over reading", ours.seconds / reading.seconds, 3)
+    return verdict("peak memory over the columns", ours.peak / size, 3) and quick
+
+
+def help_page() -> bool:
+    """How long `repbm --help` takes."""
+    print("Start-up")
+    run = "subprocess.run([sys.executable, '-c', {!r}], check=True, capture_output=True)"
+    ours = measured("import subprocess, sys", run.format("import sys; sys.argv = ['repbm', '--help']\nfrom repbm.cli import main\nmain()"), repeats=9)
+    base = measured("import subprocess, sys", run.format("import typer, rich"), repeats=9)
+    return verdict("repbm --help over importing typer and rich", ours.seconds / base.seconds, 3)

@@ -1,0 +1,5 @@
+"""The command line: one file a command. Heavy imports wait until a command runs."""
+
+from repbm.cli._main import main
+
+__all__ = ["main"]

@@ -1,0 +1,100 @@
+"""repbm evaluate: estimates from a log, for one policy or several."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def evaluate(
+    log: Annotated[str, typer.Argument(help="A CSV or Parquet file, or a folder of them; one row a step.")],
+    policy: Annotated[
+        list[str],
+        typer.Option(
+            help="FILE.py:FUNCTION, FILE.npz, column:NAME, probability:NAME or probabilities:NAME,...; "
+            "with a name in front: NAME=... Repeatable."
+        ),
+    ],
+    out: Annotated[Path | None, typer.Option(help="A folder for the results.")] = None,
+    estimator: Annotated[
+        list[str] | None, typer.Option(help="is, wis, pdis, wpdis, soft-is, ... Repeatable; default all.")
+    ] = None,
+    discount: Annotated[float, typer.Option(help="Worth of a reward one step later.")] = 1.0,
+    horizon: Annotated[int | None, typer.Option(help="Cut every episode after so many steps.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the resampling behind intervals.")] = 0,
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help="Our column name = theirs, as in reward=outcome or obs=age,sodium. Repeatable."),
+    ] = None,
+    ends: Annotated[
+        str | None,
+        typer.Option(help="How every episode ends if the log has no such column: terminated or truncated."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+) -> None:
+    """What would happen if we followed this policy instead?"""
+    from repbm.cli._console import progress, show
+    from repbm.evaluation import check_target
+    from repbm.evaluation import evaluate as run
+
+    if out is not None:
+        check_target(out)
+    with progress(quiet) as tell:
+        evaluation = run(
+            log,
+            _policies(policy),
+            estimators=estimator,
+            discount=discount,
+            horizon=horizon,
+            seed=seed,
+            level=level,
+            columns=_columns(column or []),
+            all_terminated=_ends(ends),
+            progress=tell,
+        )
+    if out is not None:
+        evaluation.write(out)
+    if not quiet:
+        show(evaluation.estimates)
+        if out is not None:
+            typer.echo(f"written to {out}")
+
+
+def _policies(given: list[str]) -> dict[str, str]:
+    """Each by its own name: what stands before an equals sign, else the whole word."""
+    from repbm.core import InputError
+
+    named: dict[str, str] = {}
+    for words in given:
+        name, equals, rest = words.partition("=")
+        if not equals or any(mark in name for mark in ":/\\."):
+            name, rest = words, words
+        if name in named:
+            raise InputError(f"policy '{name}' is given twice", fix="give each a name: --policy NAME=...")
+        named[name] = rest
+    return named
+
+
+def _columns(given: list[str]) -> dict[str, str]:
+    from repbm.core import InputError
+
+    renames: dict[str, str] = {}
+    for words in given:
+        ours, equals, theirs = words.partition("=")
+        if not equals:
+            raise InputError(f"--column {words}", fix="say --column ours=theirs")
+        if ours in renames:
+            raise InputError(f"--column {ours} is given twice")
+        renames[ours] = theirs
+    return renames
+
+
+def _ends(given: str | None) -> bool | None:
+    from repbm.core import InputError
+
+    if given not in (None, "terminated", "truncated"):
+        raise InputError(f"--ends {given}", fix="say terminated or truncated")
+    return None if given is None else given == "terminated"

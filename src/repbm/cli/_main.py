@@ -1,0 +1,54 @@
+"""The program `repbm`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from repbm._version import __version__
+from repbm.cli._demo import demo
+from repbm.cli._evaluate import evaluate
+
+app = typer.Typer(
+    name="repbm",
+    help="What would happen if we followed this policy instead? Answered from logged episodes alone.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(evaluate)
+app.command()(demo)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"repbm {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run; bad input ends in one line on standard error and exit code 2."""
+    try:
+        app()
+    except ValueError as fault:
+        # Looked up late: the rooms that raise InputError are only loaded by then.
+        from repbm.core import InputError
+
+        if not isinstance(fault, InputError):
+            raise
+        print(f"repbm: {fault}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("repbm: stopped; nothing was written", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,7 @@
+"""What every room shares: errors, random streams, labels."""
+
+from repbm.core._errors import InputError, nearest
+from repbm.core._labels import Label, as_label
+from repbm.core._random import stream
+
+__all__ = ["InputError", "Label", "as_label", "nearest", "stream"]

@@ -1,0 +1,5 @@
+"""Simulators with a known truth."""
+
+from repbm.domains._tabular import TabularWorld
+
+__all__ = ["TabularWorld"]

@@ -1,0 +1,64 @@
+"""One question: a log, a policy on it, and a discount."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float
+
+from repbm.core import InputError
+from repbm.data import Support, Trajectories, support
+from repbm.estimators._weights import Weights
+from repbm.policies import Decisions, Policy
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What estimators are asked about: logged episodes, what the policy does at each step, the discount.
+
+    Weights and softened forms are computed once and shared by all estimators of the case.
+    """
+
+    data: Trajectories
+    policy: Policy
+    decisions: Decisions
+    discount: float = 1.0
+    _softened: dict[float, Case] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, data: Trajectories, policy: Policy, discount: float = 1.0) -> Case:
+        return cls(data, policy, policy.decisions(data), discount)
+
+    def softened(self, epsilon: float) -> Case:
+        """The case of the policy mixed with a uniform draw of probability `epsilon`; itself for 0."""
+        if epsilon == 0:
+            return self
+        if epsilon not in self._softened:
+            decisions = self.decisions.softened(epsilon)
+            self._softened[epsilon] = replace(self, decisions=decisions, _softened={})
+        return self._softened[epsilon]
+
+    @cached_property
+    def weights(self) -> Weights:
+        """The importance weights; an error where the log has no behavior probabilities."""
+        if self.data.behavior is None:
+            raise InputError(
+                "importance sampling needs the probability with which each logged action was taken",
+                fix="add a column behavior_prob, or name yours with --column behavior_prob=THEIRS",
+            )
+        return Weights.of_ratios(self.data, self.decisions.logged / self.data.behavior)
+
+    @cached_property
+    def support(self) -> Support:
+        return support(self.data, self.decisions.logged)
+
+    @cached_property
+    def returns(self) -> Float[np.ndarray, " episodes"]:
+        return self.data.returns(self.discount)
+
+    @property
+    def rewards(self) -> Float[np.ndarray, " steps"]:
+        """discount^t r_t of every step."""
+        return self.data.discounted(self.data.rewards, self.discount)

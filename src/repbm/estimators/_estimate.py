@@ -1,0 +1,65 @@
+"""What an estimator answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from jaxtyping import Float, Int, Num
+
+from repbm.estimators._case import Case
+
+
+class Pooled(Protocol):
+    """Sums over groups of episodes, from which the estimate can be made again with the groups re-counted."""
+
+    def values(self, counts: Num[np.ndarray, "draws groups"]) -> Float[np.ndarray, " draws"]:
+        """The estimate if group g were in the log `counts[:, g]` times; NaN where it is not defined."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """The value of a policy: the mean of one contribution an episode.
+
+    `value` is None where the log does not define it; `note` then says why. Contributions are independent
+    where none depends on other episodes; self-normalised ones are not, and carry `pool`, which sums them over
+    groups of episodes (given one group number an episode and the number of groups) so that episodes can be
+    resampled. `individual` values are there where the estimator answers for a single initial state.
+    """
+
+    value: float | None
+    contributions: Float[np.ndarray, " episodes"] | None
+    effective_episodes: float
+    note: str = ""
+    pool: Callable[[Int[np.ndarray, " episodes"], int], Pooled] | None = None
+    individual: Float[np.ndarray, " episodes"] | None = None
+
+    @property
+    def independent(self) -> bool:
+        return self.pool is None
+
+    @classmethod
+    def of_contributions(
+        cls,
+        contributions: Float[np.ndarray, " episodes"],
+        effective_episodes: float,
+        note: str = "",
+        individual: Float[np.ndarray, " episodes"] | None = None,
+    ) -> Estimate:
+        """An estimate whose contributions are independent."""
+        value = float(contributions.mean())
+        if not np.isfinite(value):
+            return cls(None, None, effective_episodes, "not defined: the weights exceed floating point")
+        return cls(value, contributions, effective_episodes, note, individual=individual)
+
+
+class Estimator(Protocol):
+    """`name` is its label in tables."""
+
+    @property
+    def name(self) -> str: ...
+
+    def __call__(self, case: Case) -> Estimate: ...

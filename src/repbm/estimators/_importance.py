@@ -1,0 +1,83 @@
+"""Importance sampling: logged returns, re-weighted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from repbm.data import totals
+from repbm.estimators._case import Case
+from repbm.estimators._estimate import Estimate
+from repbm.estimators._normalized import NormalizedTerms, PooledTerms
+from repbm.estimators._weights import Weights
+
+
+@dataclass(frozen=True)
+class ImportanceSampling:
+    """IS: the mean of w_{L-1} G, with G the discounted return. Normalized (WIS): sum w_{L-1} G / sum w_{L-1}.
+
+    `softening` evaluates the policy mixed with that much uniform noise.
+    """
+
+    normalized: bool = False
+    softening: float = 0.0
+
+    @property
+    def name(self) -> str:
+        return _label("is", self.normalized, self.softening)
+
+    def __call__(self, case: Case) -> Estimate:
+        case = case.softened(self.softening)
+        weights = case.weights
+        if not self.normalized:
+            return unnormalized(weights, weights.last * case.returns)
+        effective = float(weights.effective_episodes[-1])
+        if weights.vanishes:
+            return Estimate(None, None, effective, f"not defined: {weights.vanishing}")
+        contributions = weights.last * case.returns * (len(case.data) / weights.last.sum())
+
+        def pool(groups: np.ndarray, count: int) -> PooledTerms:
+            return PooledTerms(
+                sums=np.bincount(groups, weights.last, count)[:, None],
+                after=np.bincount(groups, weights.last * case.returns, count)[:, None],
+                before=None,
+                initial=np.bincount(groups, minlength=count).astype(np.float64),
+            )
+
+        return Estimate(float(contributions.mean()), contributions, effective, pool=pool)
+
+
+@dataclass(frozen=True)
+class PerDecisionImportanceSampling:
+    """PDIS: the mean of sum_t discount^t w_t r_t. Normalized (WPDIS): w_t divided by its mean at every step.
+
+    A finished episode keeps its last weight in the means of later steps.
+    """
+
+    normalized: bool = False
+    softening: float = 0.0
+
+    @property
+    def name(self) -> str:
+        return _label("pdis", self.normalized, self.softening)
+
+    def __call__(self, case: Case) -> Estimate:
+        case = case.softened(self.softening)
+        weights = case.weights
+        if self.normalized:
+            return NormalizedTerms(weights, case.rewards).estimate()
+        return unnormalized(weights, totals(weights.scaled * case.rewards, case.data.offsets))
+
+
+def unnormalized(weights: Weights, scaled_contributions: np.ndarray) -> Estimate:
+    """The estimate with these contributions, given in units of the scaled weights."""
+    note = f"{weights.vanishing}: nothing after it is counted" if weights.vanishes else ""
+    with np.errstate(over="ignore", invalid="ignore"):
+        contributions = scaled_contributions * weights.unit
+    return Estimate.of_contributions(contributions, float(weights.effective_episodes[-1]), note)
+
+
+def _label(kind: str, normalized: bool, softening: float) -> str:
+    """The name in tables: WIS and WPDIS with a w in front, softened forms with soft-."""
+    return f"{'soft-' if softening else ''}{'w' if normalized else ''}{kind}"

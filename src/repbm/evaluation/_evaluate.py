@@ -1,0 +1,237 @@
+"""Evaluate policies on a log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from repbm._version import __version__
+from repbm.core import InputError, stream
+from repbm.data import Trajectories
+from repbm.estimators import Case, Estimate, Estimator
+from repbm.evaluation._names import ESTIMATORS, as_estimator, as_policy
+from repbm.evaluation._store import data_fingerprint, file_fingerprint, write
+from repbm.inference import Interval, diagnostics, interval
+from repbm.logs import Source, read_log
+from repbm.policies import Policy
+
+_FEW = 10
+"""Below so many effective episodes no interval is to be trusted."""
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how many parts are done, and of how many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What the log says about the policies: three tables, and how they were made.
+
+    `estimates`: policy, estimator, value, low, high, level, std_error, episodes, effective_episodes, note.
+    `individuals`: policy, estimator, episode, value, low, high. `diagnostics`: policy, step, alive, factual,
+    counterfactual, u, effective_episodes. `run`: version, arguments, seed, hash of the log, seconds.
+    """
+
+    estimates: pl.DataFrame
+    individuals: pl.DataFrame
+    diagnostics: pl.DataFrame
+    run: Mapping[str, Any]
+
+    def write(self, folder: str | Path) -> None:
+        """Store the tables in `folder`, all or nothing."""
+        tables = {"estimates": self.estimates, "individuals": self.individuals, "diagnostics": self.diagnostics}
+        write(Path(folder), tables, self.run)
+
+
+def evaluate(
+    log: Source | Trajectories,
+    policy: Any,
+    *,
+    estimators: Sequence[str | Estimator] | None = None,
+    discount: float = 1.0,
+    horizon: int | None = None,
+    seed: int = 0,
+    level: float = 0.95,
+    columns: Mapping[str, str] | None = None,
+    all_terminated: bool | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """What would happen if we followed this policy instead? Answered from the log alone.
+
+    `log` is a path, a data frame, a mapping of arrays (see `read_log`, which takes `columns` and `all_terminated`) or
+    Trajectories. `policy` is whatever `as_policy` understands, or a mapping of names to such. `horizon` cuts every
+    episode after so many steps. `level` is that of the intervals; `seed` drives the resampling behind them.
+    """
+    began = time.perf_counter()
+    _checked(discount, level, seed)
+    policies = _policies(policy)
+    chosen = [as_estimator(given) for given in estimators or ESTIMATORS]
+    tell = progress or (lambda what, done, total: None)
+    total = len(policies) * (len(chosen) + 1) + 1
+    tell("reading the log", 0, total)
+    with ThreadPoolExecutor(1) as aside:
+        path = Path(log) if isinstance(log, str | Path) else None
+        hashed = None if path is None else aside.submit(file_fingerprint, path)
+        data = _data(log, policies, columns, all_terminated)
+        if horizon is not None:
+            data = data.until(horizon)
+        tables = _Tables(level)
+        done = 1
+        for name, one in policies.items():
+            tell(f"asking policy {name}", done, total)
+            case = _case(data, name, one, discount)
+            done += 1
+            for estimator in chosen:
+                tell(f"{estimator.name}, policy {name}", done, total)
+                estimate = estimator(case)
+                tables.add(name, estimator.name, case, estimate, stream(seed, "interval", name, estimator.name))
+                done += 1
+            tables.add_diagnostics(name, case)
+        tell("done", total, total)
+        digest = data_fingerprint(data) if hashed is None else hashed.result()
+    arguments = {
+        "policies": list(policies),
+        "estimators": [estimator.name for estimator in chosen],
+        "discount": discount,
+        "horizon": horizon,
+        "level": level,
+        "columns": dict(columns or {}),
+        "all_terminated": all_terminated,
+    }
+    run = {
+        "version": __version__,
+        "arguments": {"log": type(log).__name__ if path is None else str(path), **arguments},
+        "seed": seed,
+        "log_sha256": digest,
+        "seconds": round(time.perf_counter() - began, 3),
+    }
+    return Evaluation(*tables.frames(), run)
+
+
+class _Tables:
+    """The result tables as they grow."""
+
+    def __init__(self, level: float) -> None:
+        self.level = level
+        self.estimates: list[dict[str, Any]] = []
+        self.individuals: list[pl.DataFrame] = []
+        self.diagnostics: list[pl.DataFrame] = []
+
+    def add(
+        self, policy: str, name: str, case: Case, estimate: Estimate, generator: np.random.Generator
+    ) -> None:
+        bounds = interval(estimate, self.level, generator, case.data.longest)
+        self.estimates.append(
+            {
+                "policy": policy,
+                "estimator": name,
+                "value": estimate.value,
+                "low": bounds.low,
+                "high": bounds.high,
+                "level": self.level,
+                "std_error": bounds.std_error,
+                "episodes": len(case.data),
+                "effective_episodes": estimate.effective_episodes,
+                "note": _note(case, estimate, bounds),
+            }
+        )
+        if estimate.individual is not None:
+            frame = pl.DataFrame({"episode": case.data.labels_of(), "value": estimate.individual})
+            frame = frame.select(
+                pl.lit(policy).alias("policy"),
+                pl.lit(name).alias("estimator"),
+                pl.col("episode").cast(pl.String),
+                "value",
+                pl.lit(None, pl.Float64).alias("low"),
+                pl.lit(None, pl.Float64).alias("high"),
+            )
+            self.individuals.append(frame)
+
+    def add_diagnostics(self, policy: str, case: Case) -> None:
+        frame = pl.DataFrame(diagnostics(case)).with_columns(pl.lit(policy).alias("policy"))
+        self.diagnostics.append(frame.select(_DIAGNOSTICS))
+
+    def frames(self) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+        estimates = pl.DataFrame(self.estimates, schema=_ESTIMATES)
+        individuals = pl.concat(self.individuals) if self.individuals else pl.DataFrame(schema=_INDIVIDUALS)
+        return estimates, individuals, pl.concat(self.diagnostics)
+
+
+_ESTIMATES = {
+    "policy": pl.String,
+    "estimator": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "level": pl.Float64,
+    "std_error": pl.Float64,
+    "episodes": pl.Int64,
+    "effective_episodes": pl.Float64,
+    "note": pl.String,
+}
+_INDIVIDUALS = {
+    "policy": pl.String,
+    "estimator": pl.String,
+    "episode": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+}
+_DIAGNOSTICS = ("policy", "step", "alive", "factual", "counterfactual", "u", "effective_episodes")
+
+
+def _note(case: Case, estimate: Estimate, bounds: Interval) -> str:
+    notes = [estimate.note, bounds.note]
+    if bounds.low is not None and estimate.effective_episodes < _FEW:
+        notes.append(f"only {estimate.effective_episodes:.1f} effective episodes: the interval may be far too narrow")
+    unseen = case.decisions.labels[len(case.data.actions.labels) :]
+    if unseen:
+        notes.append(f"the log never shows {', '.join(map(repr, unseen[:3]))}, which the policy may take")
+    return "; ".join(note for note in notes if note)
+
+
+def _checked(discount: float, level: float, seed: int) -> None:
+    if not 0 <= discount <= 1:
+        raise InputError(f"a discount of {discount:g}", fix="give a number from 0 to 1")
+    if not 0 < level < 1:
+        raise InputError(f"a level of {level:g}", fix="give a number between 0 and 1, such as 0.95")
+    if seed < 0:
+        raise InputError(f"a seed of {seed}", fix="give a whole number from 0 on")
+
+
+def _policies(given: Any) -> dict[str, Policy]:
+    if isinstance(given, Mapping):
+        if not given:
+            raise InputError("no policy is given")
+        return {str(name): as_policy(one) for name, one in given.items()}
+    name = given if isinstance(given, str) else getattr(given, "__name__", "policy")
+    return {name: as_policy(given)}
+
+
+def _data(
+    log: Source | Trajectories,
+    policies: Mapping[str, Policy],
+    columns: Mapping[str, str] | None,
+    all_terminated: bool | None,
+) -> Trajectories:
+    if isinstance(log, Trajectories):
+        return log
+    keep = dict.fromkeys(column for policy in policies.values() for column in policy.needs_columns)
+    needs = any(policy.needs_observations for policy in policies.values())
+    return read_log(
+        log, columns=columns, keep=list(keep), all_terminated=all_terminated, needs_observations=needs
+    )
+
+
+def _case(data: Trajectories, name: str, policy: Policy, discount: float) -> Case:
+    try:
+        return Case.of(data, policy, discount)
+    except InputError as fault:
+        where = f"{name} ({fault.where})" if fault.where else name
+        raise InputError(fault.what, where=where, fix=fault.fix) from fault

@@ -1,0 +1,121 @@
+"""Columns of a table as checked arrays; every fault names its column and row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from repbm.core import InputError
+from repbm.data import Coded
+from repbm.logs._tables import Table
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table at some of its rows (all of them where `rows` is None), in that order."""
+
+    table: Table
+    rows: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return self.table.rows if self.rows is None else len(self.rows)
+
+    def place(self, position: int) -> str:
+        return self.table.place(int(position if self.rows is None else self.rows[position]))
+
+    def series(self, name: str) -> pl.Series:
+        series = self.table.columns[name]
+        return series if self.rows is None else series.gather(self.rows)
+
+    def numbers(self, name: str, *, gaps: bool = False) -> np.ndarray:
+        """A column of finite numbers, float32 where it is stored so, else float64; `gaps` lets NaN stand."""
+        series = self.series(name)
+        if series.dtype == pl.Null:
+            series = series.cast(pl.Float64)
+        if series.dtype == pl.Boolean:
+            series = series.cast(pl.Int8)
+        if not series.dtype.is_numeric():
+            self._not_numbers(name, series)
+        if series.null_count() and not gaps:
+            raise self._fault(name, series.is_null().to_numpy(), "is empty")
+        kind = pl.Float32 if series.dtype == pl.Float32 else pl.Float64
+        array = series.cast(kind).to_numpy()
+        # The sum is finite wherever all entries are (but for overflow), and much cheaper than looking at each.
+        with np.errstate(all="ignore"):
+            suspicious = not np.isfinite(array.sum(dtype=np.float64))
+        if suspicious:
+            wrong = np.isinf(array) if gaps else ~np.isfinite(array)
+            if wrong.any():
+                raise self._fault(name, wrong, f"is {array[wrong][0]}", "every value must be a finite number")
+        return array
+
+    def labels(self, name: str, what: str) -> Coded:
+        """A column of labels: whole numbers or text, none missing."""
+        series = whole(self.series(name))
+        if series.null_count() or series.dtype == pl.Null:
+            raise self._fault(name, series.is_null().to_numpy(), "is empty")
+        if series.dtype.is_float():
+            raise InputError(
+                f"column '{name}' holds {series.filter(series != series.floor())[0]:g}, which is no label of {what}",
+                where=self.table.names[0],
+                fix="give whole numbers or text (continuous values: put them into classes first)",
+            )
+        if series.dtype.is_integer():
+            return Coded.of(series.to_numpy())
+        if series.dtype in (pl.Categorical, pl.Enum):
+            series = series.cast(pl.String)
+        if series.dtype != pl.String:
+            raise InputError(
+                f"column '{name}' holds {series.dtype}, which is no label of {what}",
+                where=self.table.names[0],
+                fix="give whole numbers or text",
+            )
+        found = series.unique().sort()
+        codes = series.replace_strict(found, pl.Series(range(len(found)), dtype=pl.Int32))
+        return Coded(codes.to_numpy(), tuple(found.to_list()))
+
+    def flags(self, name: str) -> np.ndarray:
+        """A column of true/false; empty counts as false."""
+        series = self.series(name)
+        if series.dtype == pl.String:
+            lowered = series.str.to_lowercase()
+            words = {"true": True, "false": False, "1": True, "0": False, "": None}
+            odd = lowered.is_not_null() & ~lowered.is_in(list(words))
+            if odd.any():
+                raise self._fault(name, odd.to_numpy(), f"is '{series.filter(odd)[0]}'", "give true or false")
+            series = lowered.replace_strict(list(words), list(words.values()), return_dtype=pl.Boolean)
+        elif series.dtype.is_numeric():
+            if series.dtype.is_float():
+                series = series.fill_nan(None)
+            odd = (series.is_not_null() & (series != 0) & (series != 1)).fill_null(False)
+            if odd.any():
+                raise self._fault(name, odd.to_numpy(), f"is {series.filter(odd)[0]}", "give true or false")
+            series = series != 0
+        elif series.dtype not in (pl.Boolean, pl.Null):
+            raise InputError(f"column '{name}' holds {series.dtype}", where=self.table.names[0], fix="give true or false")
+        return series.cast(pl.Boolean).fill_null(False).to_numpy()
+
+    def _not_numbers(self, name: str, series: pl.Series) -> None:
+        if series.dtype == pl.String:
+            odd = (series.is_not_null() & series.cast(pl.Float64, strict=False).is_null()).to_numpy()
+            if odd.any():
+                first = series.filter(pl.Series(odd))[0]
+                raise self._fault(name, odd, f"is '{first}', which is no number", "code it as numbers")
+            raise InputError(f"column '{name}' holds text", where=self.table.names[0], fix="store it as numbers")
+        raise InputError(f"column '{name}' holds {series.dtype}, not numbers", where=self.table.names[0])
+
+    def _fault(self, name: str, wrong: np.ndarray, what: str, fix: str | None = None) -> InputError:
+        return InputError(f"column '{name}' {what}", where=self.place(int(np.flatnonzero(wrong)[0])), fix=fix)
+
+
+def whole(series: pl.Series) -> pl.Series:
+    """Floats that hold only whole numbers (as data frames with gaps store them) as integers; NaN as empty."""
+    if series.dtype == pl.Boolean:
+        return series.cast(pl.Int8)
+    if not series.dtype.is_float():
+        return series
+    series = series.fill_nan(None)
+    finite = series.is_finite() & (series == series.floor()) & (series.abs() < 2**53)
+    return series.cast(pl.Int64) if finite.fill_null(True).all() else series

@@ -1,0 +1,190 @@
+"""Reading tables: files and folders, data frames, arrays. Polars does the reading."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from repbm.core import InputError
+
+Source = Any
+"""A path to a CSV or Parquet file or to a folder of them, a polars or pandas frame, or a mapping of arrays."""
+
+_SUFFIXES = (".parquet", ".pq", ".csv")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One table to read: what to call it, its columns, and how to read some of them."""
+
+    name: str
+    schema: Mapping[str, pl.DataType]
+    read: Callable[[Sequence[str]], pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class Table:
+    """All rows of a log's parts, one after the other; remembers which part each row came from.
+
+    Columns are taken out one by one, so that each is held only as long as it is needed.
+    """
+
+    columns: dict[str, pl.Series]
+    rows: int
+    names: tuple[str, ...]
+    ends: tuple[int, ...]
+
+    def place(self, row: int) -> str:
+        """Where a row of the joined frame stands, for a message: its part, and its row there from 1."""
+        part = bisect_right(self.ends, row)
+        first = self.ends[part - 1] if part else 0
+        return f"{self.names[part]}, row {row - first + 1}"
+
+    def part_of(self, rows: np.ndarray) -> np.ndarray:
+        """The number of the part in which each row stands."""
+        return np.searchsorted(np.asarray(self.ends), rows, side="right")
+
+
+def parts_of(source: Source) -> list[Part]:
+    """The tables that a source consists of."""
+    if isinstance(source, str | Path):
+        return _files(Path(source))
+    if isinstance(source, pl.LazyFrame):
+        source = source.collect()
+    if isinstance(source, pl.DataFrame):
+        return [_in_memory(source)]
+    if isinstance(source, Mapping):
+        return [_in_memory(_arrays(source))]
+    if type(source).__module__.split(".")[0] == "pandas":
+        return [_in_memory(_pandas(source))]
+    raise InputError(
+        f"a log of type {type(source).__name__}", fix="give a path, a polars or pandas frame, or a dict of arrays"
+    )
+
+
+def joined(parts: Sequence[Part], columns: Sequence[str]) -> Table:
+    """Read these columns of all parts."""
+    frames = [part.read(columns) for part in parts]
+    first = frames[0].schema
+    for part, frame in zip(parts[1:], frames[1:], strict=True):
+        for name in columns:
+            if frame.schema[name] != first[name] and not (
+                frame.schema[name].is_numeric() and first[name].is_numeric()
+            ):
+                raise InputError(
+                    f"column '{name}' holds {_kind(frame.schema[name])}, but {_kind(first[name])} in {parts[0].name}",
+                    where=part.name,
+                    fix="store it alike in all files",
+                )
+    frame = frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed", rechunk=False)
+    ends = tuple(np.cumsum([len(frame) for frame in frames]).tolist())
+    if not len(frame):
+        raise InputError("the log is empty", where=parts[0].name if len(parts) == 1 else None)
+    return Table({name: frame[name] for name in columns}, len(frame), tuple(part.name for part in parts), ends)
+
+
+def _kind(dtype: pl.DataType) -> str:
+    if dtype.is_numeric():
+        return "numbers"
+    return {pl.String: "text", pl.Boolean: "true/false"}.get(type(dtype), str(dtype))
+
+
+def _in_memory(frame: pl.DataFrame) -> Part:
+    return Part("the log", frame.schema, lambda columns: frame.select(columns))
+
+
+def _arrays(source: Mapping[str, Any]) -> pl.DataFrame:
+    """A mapping of arrays; a two-dimensional one named x becomes columns x_0, x_1, ..."""
+    columns: dict[str, Any] = {}
+    for name, values in source.items():
+        array = np.asarray(values)
+        if array.ndim not in (1, 2):
+            raise InputError(f"array '{name}' has {array.ndim} dimensions", fix="give one or two")
+        if array.ndim == 2:
+            columns |= {f"{name}_{k}": array[:, k] for k in range(array.shape[1])}
+        else:
+            columns[name] = array
+    lengths = {len(array): name for name, array in columns.items()}
+    if len(lengths) > 1:
+        (first, one), (second, other), *_ = lengths.items()
+        raise InputError(f"array '{one}' has {first} rows, array '{other}' {second}", fix="give one row a step")
+    try:
+        return pl.DataFrame(columns)
+    except (TypeError, pl.exceptions.PolarsError) as fault:
+        raise InputError(f"the arrays do not make a table ({_first_line(fault)})") from fault
+
+
+def _pandas(source: Any) -> pl.DataFrame:
+    try:
+        return pl.from_pandas(source)
+    except ImportError as fault:
+        raise InputError("reading pandas frames needs pyarrow", fix="pip install 'repbm[pandas]'") from fault
+    except Exception as fault:  # pyarrow has its own hierarchy for columns of mixed types
+        raise InputError(f"the pandas frame cannot be read ({_first_line(fault)})") from fault
+
+
+def _files(path: Path) -> list[Part]:
+    try:
+        if path.is_dir():
+            found = sorted(child for child in path.iterdir() if child.suffix.lower() in _SUFFIXES)
+            if not found:
+                raise InputError("the folder holds no .csv or .parquet file", where=str(path))
+        elif path.exists():
+            found = [path]
+        else:
+            raise InputError("no such file or folder", where=str(path), fix="check the path")
+    except OSError as fault:
+        raise InputError(f"cannot be read ({fault.strerror})", where=str(path)) from fault
+    return [_file(child) for child in found]
+
+
+def _file(path: Path) -> Part:
+    where, suffix = str(path), path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise InputError(f"a file ending in '{suffix}'", where=where, fix="give .csv or .parquet")
+    _guarded(lambda: path.open("rb").close(), where, suffix)
+    if path.stat().st_size == 0:
+        raise InputError("the file is empty", where=where)
+    if suffix == ".csv":
+        frame = _guarded(lambda: pl.read_csv(path, infer_schema_length=None, glob=False), where, suffix)
+        return Part(where, frame.schema, lambda columns: _selected(frame, columns, where))
+    schema = _guarded(lambda: pl.read_parquet_schema(path), where, suffix)
+
+    def read(columns: Sequence[str]) -> pl.DataFrame:
+        _present(schema, columns, where)
+        return _guarded(lambda: pl.scan_parquet(path, glob=False).select(columns).collect(), where, suffix)
+
+    return Part(where, schema, read)
+
+
+def _selected(frame: pl.DataFrame, columns: Sequence[str], where: str) -> pl.DataFrame:
+    _present(frame.schema, columns, where)
+    return frame.select(columns)
+
+
+def _present(schema: Mapping[str, pl.DataType], columns: Sequence[str], where: str) -> None:
+    absent = [name for name in columns if name not in schema]
+    if absent:
+        raise InputError(f"there is no column '{absent[0]}', which other files have", where=where)
+
+
+def _guarded(action: Callable[[], Any], where: str, suffix: str) -> Any:
+    try:
+        return action()
+    except pl.exceptions.NoDataError:
+        raise InputError("the file is empty", where=where) from None
+    except pl.exceptions.PolarsError as fault:
+        kind = "CSV" if suffix == ".csv" else "Parquet"
+        raise InputError(f"this is no {kind} file that can be read ({_first_line(fault)})", where=where) from fault
+    except OSError as fault:
+        raise InputError(f"cannot be read ({fault.strerror or _first_line(fault)})", where=where) from fault
+
+
+def _first_line(fault: BaseException) -> str:
+    return str(fault).strip().split("\n")[0][:160]

@@ -1,0 +1,26 @@
+"""Policies: what is evaluated. Anything that gives actions or probabilities for a batch of observations."""
+
+from repbm.policies._base import Choices, Decisions, ObservationPolicy, Policy
+from repbm.policies._callable import CallablePolicy
+from repbm.policies._columns import ActionColumn, LoggedProbabilityColumn, ProbabilityColumns
+from repbm.policies._compiled import compiled
+from repbm.policies._network import NetworkPolicy
+from repbm.policies._tabular import TabularPolicy
+from repbm.policies._wrappers import Greedy, Softened, epsilon_greedy
+
+__all__ = [
+    "ActionColumn",
+    "CallablePolicy",
+    "Choices",
+    "Decisions",
+    "Greedy",
+    "LoggedProbabilityColumn",
+    "NetworkPolicy",
+    "ObservationPolicy",
+    "Policy",
+    "ProbabilityColumns",
+    "Softened",
+    "TabularPolicy",
+    "compiled",
+    "epsilon_greedy",
+]

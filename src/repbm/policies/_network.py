@@ -1,0 +1,132 @@
+"""A small feed-forward network as a policy, kept in a weights file of plain arrays."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from repbm.core import InputError, Label, as_label
+from repbm.policies._base import Choices, ObservationPolicy
+
+_ACTIVATIONS = ("tanh", "relu")
+_HEADS = ("greedy", "softmax")
+
+
+class NetworkPolicy(ObservationPolicy):
+    """Layers x -> activation(x w_k + b_k), the last one linear with one score an action.
+
+    The head `greedy` takes the action of the highest score, `softmax` draws in proportion to exp(score).
+    File format: NumPy's `.npz` with arrays `w0, b0, w1, b1, ...` (w_k of shape inputs x outputs), and optionally
+    `activation` (tanh, the default, or relu), `head` (greedy, the default, or softmax) and `actions`, the labels
+    of the outputs (default 0, 1, ...). Nothing in the file is executed.
+    """
+
+    def __init__(
+        self,
+        layers: Sequence[tuple[np.ndarray, np.ndarray]],
+        activation: str = "tanh",
+        head: str = "greedy",
+        actions: Sequence[Label] | None = None,
+    ) -> None:
+        if activation not in _ACTIVATIONS:
+            raise InputError(f"activation '{activation}'", fix=f"use one of {', '.join(_ACTIVATIONS)}")
+        if head not in _HEADS:
+            raise InputError(f"head '{head}'", fix=f"use one of {', '.join(_HEADS)}")
+        self.layers = [(np.asarray(w, np.float64), np.asarray(b, np.float64)) for w, b in layers]
+        self.activation, self.head = activation, head
+        width = None
+        for k, (w, b) in enumerate(self.layers):
+            if w.ndim != 2 or b.shape != (w.shape[1],) or width not in (None, w.shape[0]):
+                raise InputError(f"layer {k} has w of shape {w.shape} and b of shape {b.shape}, which do not fit")
+            if not (np.isfinite(w).all() and np.isfinite(b).all()):
+                raise InputError(f"layer {k} holds a weight that is not a finite number")
+            width = w.shape[1]
+        if width is None:
+            raise InputError("the network has no layer")
+        self.actions: tuple[Label, ...] = tuple(range(width) if actions is None else map(as_label, actions))
+        if len(self.actions) != width:
+            raise InputError(f"{len(self.actions)} actions for a network of {width} outputs")
+
+    @classmethod
+    def load(cls, path: str | Path) -> NetworkPolicy:
+        where = str(path)
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                arrays: dict[str, np.ndarray] = {name: file[name] for name in file.files}
+        except FileNotFoundError:
+            raise InputError("no such file", where=where) from None
+        except (OSError, ValueError, zipfile.BadZipFile, AttributeError, EOFError) as fault:
+            raise InputError(f"not a policy weights file ({fault})", where=where) from fault
+        count = sum(name.startswith("w") and name[1:].isdigit() for name in arrays)
+        missing = [f"{x}{k}" for k in range(max(count, 1)) for x in "wb" if f"{x}{k}" not in arrays]
+        if missing:
+            raise InputError(
+                f"array {missing[0]} is missing", where=where, fix="store the layers as w0, b0, w1, b1, ..."
+            )
+        try:
+            return cls(
+                [(arrays[f"w{k}"], arrays[f"b{k}"]) for k in range(count)],
+                activation=str(arrays.get("activation", "tanh")),
+                head=str(arrays.get("head", "greedy")),
+                actions=arrays["actions"].tolist() if "actions" in arrays else None,
+            )
+        except InputError as fault:
+            raise InputError(fault.what, where=where, fix=fault.fix) from fault
+
+    def save(self, path: str | Path) -> None:
+        arrays: dict[str, Any] = {}
+        for k, (w, b) in enumerate(self.layers):
+            arrays |= {f"w{k}": w, f"b{k}": b}
+        np.savez(path, activation=self.activation, head=self.head, actions=np.asarray(self.actions), **arrays)
+
+    def scores(self, observations: Float[np.ndarray, "batch dimensions"]) -> Float[np.ndarray, "batch actions"]:
+        inputs = self.layers[0][0].shape[0]
+        if observations.shape[1] != inputs:
+            raise InputError(f"the network takes {inputs} inputs, the log has {observations.shape[1]} observations")
+        return forward(self.layers, self.activation, observations, np)
+
+    def choices(
+        self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]
+    ) -> Choices:
+        unknown = [label for label in labels if label not in self.actions]
+        if unknown:
+            raise InputError(f"the log has the action {unknown[0]!r}, which the network does not know")
+        scores = self.scores(observations)
+        if self.head == "greedy":
+            return Choices(self.actions, scores.argmax(axis=1))
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return Choices(self.actions, odds / odds.sum(axis=1, keepdims=True))
+
+    def traced(self, labels: tuple[Label, ...]) -> Callable[[Any], Any]:
+        """The same probabilities as a function that JAX can trace, columns in the order of `labels`."""
+        import jax
+        import jax.numpy as jnp
+
+        # Outputs for actions beyond `labels` compete too; taking one of them gives a row of zeros.
+        order = np.asarray([self.actions.index(label) for label in labels])
+
+        def probabilities(observations: jax.Array) -> jax.Array:
+            layers = [(jnp.asarray(w), jnp.asarray(b)) for w, b in self.layers]
+            scores = forward(layers, self.activation, observations, jnp)
+            if self.head == "greedy":
+                every = jax.nn.one_hot(scores.argmax(axis=-1), scores.shape[-1], dtype=scores.dtype)
+            else:
+                every = jax.nn.softmax(scores, axis=-1)
+            return every[..., order]
+
+        return probabilities
+
+
+def forward(layers: Sequence[tuple[Any, Any]], activation: str, inputs: Any, numpy: Any) -> Any:
+    """The scores of a network, in NumPy or in JAX."""
+    hidden = inputs
+    for w, b in layers[:-1]:
+        hidden = hidden @ w + b
+        hidden = numpy.tanh(hidden) if activation == "tanh" else numpy.maximum(hidden, 0)
+    w, b = layers[-1]
+    return hidden @ w + b
