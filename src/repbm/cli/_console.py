@@ -10,12 +10,13 @@ import polars as pl
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from repbm.report import estimates_lines, estimates_table
+from repbm.report import estimates_lines, estimates_tables
 
 
 def show(estimates: pl.DataFrame, truth: Mapping[str, float] | None = None) -> None:
     if sys.stdout.isatty():
-        Console().print(estimates_table(estimates, truth))
+        for part in estimates_tables(estimates, truth):
+            Console().print(part, highlight=False)
         return
     for line in estimates_lines(estimates, truth):
         print(line)

@@ -1,51 +1,132 @@
 """Operations within the segments of a flat array: segment k is `values[offsets[k]:offsets[k + 1]]`.
 
-No segment is empty. All sums run in float64.
+No segment is empty. All sums run in float64. Long arrays are worked through in blocks of whole segments small enough
+for the processor's cache: what lies between input and result never exists at full length.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import NamedTuple, TypeVar
+
 import numpy as np
 from jaxtyping import Float, Int, Num, Shaped
 
+_BLOCK = 1 << 16
+_LARGEST_LOG = 600.0
 
-def totals(values: Num[np.ndarray, " steps"], offsets: Int[np.ndarray, " ends"]) -> Float[np.ndarray, " n"]:
+Result = TypeVar("Result")
+
+Terms = Callable[[slice], Num[np.ndarray, " block"]]
+"""The entries of a flat array at a slice of it, computed when asked for."""
+
+
+class Block(NamedTuple):
+    """A run of whole segments: which segments, which entries, and their offsets counted from the block's start."""
+
+    segments: slice
+    entries: slice
+    offsets: Int[np.ndarray, " ends"]
+
+
+def blocks(offsets: Int[np.ndarray, " ends"], size: int) -> Iterator[Block]:
+    """Cut the segments into runs of about `size` entries (a longer segment is a block of its own)."""
+    marks = np.arange(size, int(offsets[-1]), size)
+    borders = np.unique(np.concatenate([[0], np.searchsorted(offsets, marks), [len(offsets) - 1]]))
+    for first, last in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):
+        start, stop = int(offsets[first]), int(offsets[last])
+        yield Block(slice(first, last), slice(start, stop), offsets[first : last + 1] - start)
+
+
+def over_blocks(
+    work: Callable[[Block], Result], offsets: Int[np.ndarray, " ends"], size: int = _BLOCK
+) -> Iterator[Result]:
+    """`work` on every block, results in order; NumPy lets go of the interpreter, so threads share the work."""
+    cut = list(blocks(offsets, size))
+    if len(cut) == 1:
+        return iter([work(cut[0])])
+    return _threads().map(work, cut)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="repbm")
+
+
+def totals(terms: Terms, offsets: Int[np.ndarray, " ends"]) -> Float[np.ndarray, " n"]:
     """The sum of every segment."""
-    return np.add.reduceat(values, offsets[:-1], dtype=np.float64)
+    parts = over_blocks(
+        lambda block: np.add.reduceat(terms(block.entries), block.offsets[:-1], dtype=np.float64), offsets
+    )
+    return np.concatenate(list(parts))
 
 
-def cumulative(
-    values: Num[np.ndarray, " steps"], offsets: Int[np.ndarray, " ends"]
+def cumulative_products(
+    terms: Terms, offsets: Int[np.ndarray, " ends"], log_scale: float = 0.0
+) -> tuple[Float[np.ndarray, " steps"], float]:
+    """Running products of factors >= 0 that start anew in every segment, as multiples of exp(log_scale).
+
+    The scale returned is the one given unless products would then exceed floating point. A product is exactly 0 once a
+    factor was 0, and exactly 1 while all factors are 1 (at scale 0).
+    """
+    result = np.empty(int(offsets[-1]))
+
+    def work(block: Block) -> float:
+        logs = log_products(terms(block.entries), block.offsets)
+        largest = float(logs.max())
+        with np.errstate(over="ignore"):
+            np.exp(logs - log_scale if log_scale else logs, out=result[block.entries])
+        return largest
+
+    largest = max(over_blocks(work, offsets))
+    if largest - log_scale > _LARGEST_LOG:
+        return cumulative_products(terms, offsets, largest - _LARGEST_LOG)
+    return result, log_scale
+
+
+def log_products(
+    factors: Float[np.ndarray, " steps"], offsets: Int[np.ndarray, " ends"]
 ) -> Float[np.ndarray, " steps"]:
-    """Running sums that start anew in every segment.
+    """Logarithms of running products that start anew in every segment; -inf once a factor was 0."""
+    zero = factors == 0
+    if not zero.any():
+        return _cumulate(np.log(factors), offsets)
+    if np.count_nonzero(zero) + np.count_nonzero(factors == 1) == len(factors):
+        logs = np.zeros(len(factors))
+    else:
+        logs = _cumulate(np.log(np.where(zero, 1.0, factors)), offsets)
+    logs[_cumulate(zero.astype(np.float64), offsets) > 0.5] = -np.inf
+    return logs
+
+
+def _cumulate(values: Float[np.ndarray, " steps"], offsets: Int[np.ndarray, " ends"]) -> np.ndarray:
+    """Running sums that start anew in every segment, in place.
 
     Each segment's first entry also takes back the total of the segment before it. The running sum
     then returns to zero at every border, and rounding stays of the size of one segment's sum however
     long the array is, where a running sum minus its value at the border loses digits with the length.
     """
-    restarted = np.array(values, dtype=np.float64)
-    restarted[offsets[1:-1]] -= totals(values, offsets)[:-1]
-    return np.cumsum(restarted, out=restarted)
-
-
-def cumulative_log(
-    factors: Float[np.ndarray, " steps"], offsets: Int[np.ndarray, " ends"]
-) -> Float[np.ndarray, " steps"]:
-    """The logarithm of running products that start anew in every segment; -inf once a factor was 0."""
-    zero = factors == 0
-    if not zero.any():
-        return cumulative(np.log(factors), offsets)
-    logs = cumulative(np.log(np.where(zero, 1.0, factors)), offsets)
-    logs[cumulative(zero, offsets) > 0.5] = -np.inf
-    return logs
+    sums = np.add.reduceat(values, offsets[:-1])
+    values[offsets[1:-1]] -= sums[:-1]
+    return np.cumsum(values, out=values)
 
 
 def indices(offsets: Int[np.ndarray, " ends"]) -> Int[np.ndarray, " steps"]:
     """The place of every entry within its own segment: 0, 1, 2, ..., 0, 1, ..."""
-    place = np.ones(int(offsets[-1]), dtype=np.int64)
-    place[0] = 0
-    place[offsets[1:-1]] = 1 - np.diff(offsets[:-1])
-    return np.cumsum(place, out=place)
+    result = np.empty(int(offsets[-1]), dtype=np.int32)
+
+    def work(block: Block) -> None:
+        place = result[block.entries]
+        place[:] = 1
+        place[0] = 0
+        place[block.offsets[1:-1]] = 1 - np.diff(block.offsets[:-1])
+        np.cumsum(place, out=place)
+
+    list(over_blocks(work, offsets))
+    return result
 
 
 def gather(offsets: Int[np.ndarray, " ends"], chosen: Shaped[np.ndarray, " m"]) -> Int[np.ndarray, " picked"]:

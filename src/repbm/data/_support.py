@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from repbm.data._segments import cumulative_log
+from repbm.data._segments import Block, Terms, cumulative_products, log_products, over_blocks
 from repbm.data._trajectories import Trajectories
 
 
@@ -17,33 +17,42 @@ class Support:
     """Factual and counterfactual steps of a log under a policy.
 
     With p_t the probability that the policy gives the logged action of step t (0 or 1 for a deterministic
-    policy), `factual` is f_t = p_0 ... p_t and `counterfactual` c_t = p_0 ... p_{t-1} (1 - p_t): for a
-    deterministic policy, whether the log agrees with it up to and including t, and whether it first
-    disagrees at t. Sums over episodes count only those that have a step t; u_t divides by all n episodes.
+    policy), f_t = p_0 ... p_t and c_t = p_0 ... p_{t-1} (1 - p_t): for a deterministic policy, whether the log agrees
+    with it up to and including t, and whether it first disagrees at t. Sums over episodes count only those
+    that have a step t; u_t divides by all n episodes.
     """
 
     data: Trajectories
-    factual: Float[np.ndarray, " steps"]
-    counterfactual: Float[np.ndarray, " steps"]
+    logged: Terms
+    factual_count: Float[np.ndarray, " longest"]
+    counterfactual_count: Float[np.ndarray, " longest"]
+    factual_squares: Float[np.ndarray, " longest"]
+    """Sums over episodes of f_t, c_t and f_t^2."""
 
-    @cached_property
+    @property
     def alive(self) -> Int[np.ndarray, " longest"]:
         return self.data.alive
-
-    @cached_property
-    def factual_count(self) -> Float[np.ndarray, " longest"]:
-        """Sum over episodes of f_t."""
-        return np.bincount(self.data.steps, self.factual, self.data.longest)
-
-    @cached_property
-    def counterfactual_count(self) -> Float[np.ndarray, " longest"]:
-        """Sum over episodes of c_t."""
-        return np.bincount(self.data.steps, self.counterfactual, self.data.longest)
 
     @property
     def u(self) -> Float[np.ndarray, " longest"]:
         """u_t = (sum over episodes of f_t) / n."""
         return self.factual_count / len(self.data)
+
+    @property
+    def effective_episodes(self) -> Float[np.ndarray, " longest"]:
+        """(sum f_t)^2 / sum f_t^2 over the episodes that have a step t; 0 where none follows the policy."""
+        zeros = np.zeros_like(self.factual_squares)
+        return np.divide(self.factual_count**2, self.factual_squares, out=zeros, where=self.factual_squares > 0)
+
+    @cached_property
+    def factual(self) -> Float[np.ndarray, " steps"]:
+        """f_t of every logged step."""
+        return cumulative_products(self.logged, self.data.offsets)[0]
+
+    @cached_property
+    def counterfactual(self) -> Float[np.ndarray, " steps"]:
+        """c_t of every logged step."""
+        return _counterfactual(self.factual, self.logged(slice(None)), self.data.starts)
 
     @cached_property
     def marginal_weights(self) -> Float[np.ndarray, " steps"]:
@@ -58,11 +67,25 @@ class Support:
         return int(reached[-1]) if len(reached) else None
 
 
-def support(data: Trajectories, logged: Float[np.ndarray, " steps"]) -> Support:
+def support(data: Trajectories, logged: Terms) -> Support:
     """The support of a policy that gives the logged action of each step the probability `logged`."""
-    factual = np.exp(cumulative_log(logged, data.offsets))
+    steps, longest = data.steps, data.longest
+
+    def work(block: Block) -> np.ndarray:
+        probability = logged(block.entries)
+        factual = np.exp(log_products(probability, block.offsets))
+        counterfactual = _counterfactual(factual, probability, block.offsets[:-1])
+        parts = (factual, counterfactual, factual**2)
+        return np.stack([np.bincount(steps[block.entries], part, longest) for part in parts])
+
+    return Support(data, logged, *sum(over_blocks(work, data.offsets), start=np.zeros((3, longest))))
+
+
+def _counterfactual(
+    factual: Float[np.ndarray, " steps"], logged: Float[np.ndarray, " steps"], starts: Int[np.ndarray, " n"]
+) -> Float[np.ndarray, " steps"]:
+    # A product, not the difference of two running products: exactly 0 where p_t is 1.
     before = np.empty_like(factual)
     before[1:] = factual[:-1]
-    before[data.starts] = 1.0
-    # The product, not the difference of the two running products: exactly 0 where p_t is 1.
-    return Support(data, factual, before * (1.0 - logged))
+    before[starts] = 1.0
+    return before * (1.0 - logged)

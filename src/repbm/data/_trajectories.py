@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int, Shaped
 
 from repbm.core import InputError
 from repbm.data._coded import Coded
-from repbm.data._segments import gather, indices, totals
+from repbm.data._segments import Terms, gather, indices, over_blocks, totals
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,15 +83,37 @@ class Trajectories:
         following[self.lasts] = self.final_observations
         return following
 
-    def discounted(self, values: Float[np.ndarray, " steps"], discount: float) -> Float[np.ndarray, " steps"]:
-        """discount^t times the value of step t."""
+    def discounted(self, terms: Terms, discount: float) -> Terms:
+        """discount^t times the term of step t."""
         if discount == 1:
-            return values
-        return values * (discount ** np.arange(self.longest))[self.steps]
+            return terms
+        powers = discount ** np.arange(self.longest)
+        return lambda at: terms(at) * powers[self.steps[at]]
 
     def returns(self, discount: float = 1.0) -> Float[np.ndarray, " episodes"]:
         """sum_t discount^t r_t of every episode."""
-        return totals(self.discounted(self.rewards, discount), self.offsets)
+        return totals(self.discounted(lambda at: self.rewards[at], discount), self.offsets)
+
+    def delayed(self, values: Float[np.ndarray, " steps"], initial: float) -> Terms:
+        """The value one step earlier in the same episode; `initial` at its first step."""
+
+        def terms(at: slice) -> Float[np.ndarray, " block"]:
+            start, stop, _ = at.indices(len(values))
+            earlier = np.concatenate([values[max(start - 1, 0) : max(start, 1)], values[start : stop - 1]])
+            return np.where(self.steps[at] == 0, initial, earlier)
+
+        return terms
+
+    def step_sums(self, terms: Terms) -> Float[np.ndarray, " longest"]:
+        """The sum over episodes of the terms of step t, for every t."""
+        steps = self.steps
+        return sum(
+            over_blocks(
+                lambda block: np.bincount(steps[block.entries], terms(block.entries), self.longest),
+                self.offsets,
+            ),
+            start=np.zeros(self.longest),
+        )
 
     def labels_of(self, episodes: Shaped[np.ndarray, " m"] | None = None) -> Shaped[np.ndarray, " m"]:
         """What the log calls these episodes; their numbers, from 0, where it names none."""

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from repbm.core import InputError
-from repbm.data import Support, Trajectories, support
+from repbm.data import Support, Terms, Trajectories, support
 from repbm.estimators._weights import Weights
 from repbm.policies import Decisions, Policy
 
@@ -43,12 +43,13 @@ class Case:
     @cached_property
     def weights(self) -> Weights:
         """The importance weights; an error where the log has no behavior probabilities."""
-        if self.data.behavior is None:
+        logged, behavior = self.decisions.logged, self.data.behavior
+        if behavior is None:
             raise InputError(
                 "importance sampling needs the probability with which each logged action was taken",
                 fix="add a column behavior_prob, or name yours with --column behavior_prob=THEIRS",
             )
-        return Weights.of_ratios(self.data, self.decisions.logged / self.data.behavior)
+        return Weights.of_ratios(self.data, lambda at: logged(at) / behavior[at])
 
     @cached_property
     def support(self) -> Support:
@@ -59,6 +60,6 @@ class Case:
         return self.data.returns(self.discount)
 
     @property
-    def rewards(self) -> Float[np.ndarray, " steps"]:
+    def rewards(self) -> Terms:
         """discount^t r_t of every step."""
-        return self.data.discounted(self.data.rewards, self.discount)
+        return self.data.discounted(lambda at: self.data.rewards[at], self.discount)

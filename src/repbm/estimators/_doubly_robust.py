@@ -32,8 +32,10 @@ class DoublyRobust:
         case = case.softened(self.softening)
         data, weights = case.data, case.weights
         logged, value = self.critic(case)
-        surprise = data.discounted(data.rewards - logged, case.discount)
-        value = data.discounted(value, case.discount)
+        surprise = data.discounted(lambda at: data.rewards[at] - logged[at], case.discount)
+        expected = data.discounted(lambda at: value[at], case.discount)
         if self.normalized:
-            return NormalizedTerms(weights, surprise, value).estimate()
-        return unnormalized(weights, totals(weights.scaled * surprise + weights.before() * value, data.offsets))
+            return NormalizedTerms(weights, surprise, expected).estimate()
+        before = weights.before
+        contributions = totals(lambda at: weights.scaled[at] * surprise(at) + before(at) * expected(at), data.offsets)
+        return unnormalized(weights, contributions)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from jaxtyping import Float, Int, Num
+from jaxtyping import Float, Int
 
 from repbm.estimators._case import Case
 
@@ -15,7 +15,7 @@ from repbm.estimators._case import Case
 class Pooled(Protocol):
     """Sums over groups of episodes, from which the estimate can be made again with the groups re-counted."""
 
-    def values(self, counts: Num[np.ndarray, "draws groups"]) -> Float[np.ndarray, " draws"]:
+    def values(self, counts: Float[np.ndarray, "draws groups"]) -> Float[np.ndarray, " draws"]:
         """The estimate if group g were in the log `counts[:, g]` times; NaN where it is not defined."""
         ...
 

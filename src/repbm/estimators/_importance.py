@@ -67,7 +67,8 @@ class PerDecisionImportanceSampling:
         weights = case.weights
         if self.normalized:
             return NormalizedTerms(weights, case.rewards).estimate()
-        return unnormalized(weights, totals(weights.scaled * case.rewards, case.data.offsets))
+        rewards = case.rewards
+        return unnormalized(weights, totals(lambda at: weights.scaled[at] * rewards(at), case.data.offsets))
 
 
 def unnormalized(weights: Weights, scaled_contributions: np.ndarray) -> Estimate:

@@ -10,13 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int, Num
+from jaxtyping import Float, Int
 
-from repbm.data import totals
+from repbm.data import Block, Terms, over_blocks, totals
 from repbm.estimators._estimate import Estimate
 from repbm.estimators._weights import Weights
 
 _BLOCK_CELLS = 1 << 22
+_BLOCK_STEPS = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +25,8 @@ class NormalizedTerms:
     """The terms `after` (a_t, paired with w_t) and `before` (b_t, paired with w_{t-1}) of every logged step."""
 
     weights: Weights
-    after: Float[np.ndarray, " steps"]
-    before: Float[np.ndarray, " steps"] | None = None
+    after: Terms
+    before: Terms | None = None
 
     def estimate(self) -> Estimate:
         weights, data = self.weights, self.weights.data
@@ -33,30 +34,40 @@ class NormalizedTerms:
         if weights.vanishes:
             return Estimate(None, None, effective, f"not defined: {weights.vanishing}")
         scale = len(data) / weights.sums
-        parts = scale[data.steps]
-        parts *= weights.scaled
-        parts *= self.after
+        contributions = totals(lambda at: self._after(at) * scale[data.steps[at]], data.offsets)
         if self.before is not None:
             earlier = np.concatenate([[1 / weights.initial], scale[:-1]])
-            parts += weights.before() * self.before * earlier[data.steps]
-        contributions = totals(parts, data.offsets)
+            contributions += totals(lambda at: self._before(at) * earlier[data.steps[at]], data.offsets)
         return Estimate(float(contributions.mean()), contributions, effective, pool=self.pool)
 
     def pool(self, groups: Int[np.ndarray, " episodes"], count: int) -> PooledTerms:
         weights, data = self.weights, self.weights.data
-        width = data.longest
-        cell = np.repeat(groups * width, data.lengths) + data.steps
-        sums = np.bincount(cell, weights.scaled, count * width).reshape(count, width)
-        ended = np.bincount(groups * (width + 1) + data.lengths, weights.last, count * (width + 1))
-        sums += np.cumsum(ended.reshape(count, width + 1), axis=1)[:, :-1]
-        return PooledTerms(
-            sums=sums,
-            after=np.bincount(cell, weights.scaled * self.after, count * width).reshape(count, width),
-            before=None
-            if self.before is None
-            else np.bincount(cell, weights.before() * self.before, count * width).reshape(count, width),
-            initial=np.bincount(groups, minlength=count) * weights.initial,
-        )
+        shape = (count, data.longest)
+        steps = data.steps
+
+        def work(block: Block) -> list[np.ndarray]:
+            at = block.entries
+            cell = np.repeat(groups[block.segments] * data.longest, np.diff(block.offsets)) + steps[at]
+            parts = [weights.scaled[at], self._after(at)] + ([] if self.before is None else [self._before(at)])
+            return [np.bincount(cell, part, sums.size) for part in parts]
+
+        sums, after, before = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        # Blocks much larger than the tables that each of them fills.
+        for parts in over_blocks(work, data.offsets, size=max(_BLOCK_STEPS, 4 * sums.size)):
+            for table, part in zip((sums, after, before), parts, strict=False):
+                table += part.reshape(shape)
+        width = data.longest + 1
+        ended = np.bincount(groups * width + data.lengths, weights.last, count * width)
+        sums += np.cumsum(ended.reshape(count, width), axis=1)[:, :-1]
+        initial = np.bincount(groups, minlength=count) * weights.initial
+        return PooledTerms(sums, after, None if self.before is None else before, initial)
+
+    def _after(self, at: slice) -> Float[np.ndarray, " block"]:
+        return self.weights.scaled[at] * self.after(at)
+
+    def _before(self, at: slice) -> Float[np.ndarray, " block"]:
+        assert self.before is not None
+        return self.weights.before(at) * self.before(at)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +79,8 @@ class PooledTerms:
     before: Float[np.ndarray, "groups longest"] | None
     initial: Float[np.ndarray, " groups"]
 
-    def values(self, counts: Num[np.ndarray, "draws groups"]) -> Float[np.ndarray, " draws"]:
+    def values(self, counts: Float[np.ndarray, "draws groups"]) -> Float[np.ndarray, " draws"]:
         result = np.zeros(len(counts))
-        counts = counts.astype(np.float64)
         earlier = counts @ self.initial
         width = max(1, _BLOCK_CELLS // len(counts))
         for start in range(0, self.sums.shape[1], width):

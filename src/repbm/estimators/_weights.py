@@ -8,16 +8,14 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float
 
-from repbm.data import Trajectories, cumulative_log
-
-# Weights are kept as multiples of exp(log_scale), so that products of large ratios stay finite.
-_LARGEST_LOG = 600.0
+from repbm.data import Terms, Trajectories, cumulative_products
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """w_t = rho_0 ... rho_t of every logged step, as a multiple of exp(`log_scale`) (nearly always 1).
+    """w_t = rho_0 ... rho_t of every logged step, as a multiple of exp(`log_scale`).
 
+    The scale is nearly always 1; it keeps products of many large ratios finite.
     A finished episode keeps its last weight in every later sum over episodes.
     """
 
@@ -26,12 +24,8 @@ class Weights:
     log_scale: float
 
     @classmethod
-    def of_ratios(cls, data: Trajectories, ratios: Float[np.ndarray, " steps"]) -> Weights:
-        logs = cumulative_log(ratios, data.offsets)
-        log_scale = max(0.0, float(logs.max()) - _LARGEST_LOG)
-        if log_scale:
-            logs -= log_scale
-        return cls(data, np.exp(logs, out=logs), log_scale)
+    def of_ratios(cls, data: Trajectories, ratios: Terms) -> Weights:
+        return cls(data, *cumulative_products(ratios, data.offsets))
 
     @property
     def unit(self) -> float:
@@ -49,12 +43,10 @@ class Weights:
         """The scaled weight of every episode's last step."""
         return self.scaled[self.data.lasts]
 
-    def before(self) -> Float[np.ndarray, " steps"]:
+    @property
+    def before(self) -> Terms:
         """The scaled w_{t-1} of every step, with w_{-1} = 1."""
-        shifted = np.empty_like(self.scaled)
-        shifted[1:] = self.scaled[:-1]
-        shifted[self.data.starts] = self.initial
-        return shifted
+        return self.data.delayed(self.scaled, self.initial)
 
     def carried(self, last: Float[np.ndarray, " episodes"]) -> Float[np.ndarray, " longest"]:
         """For every step, the sum of `last` over the episodes that finished before it."""
@@ -63,19 +55,16 @@ class Weights:
     @cached_property
     def sums(self) -> Float[np.ndarray, " longest"]:
         """sum over all episodes of the scaled w_t, for every step t."""
-        return np.bincount(self.data.steps, self.scaled, self.data.longest) + self.carried(self.last)
+        return self.data.step_sums(lambda at: self.scaled[at]) + self.carried(self.last)
 
     @cached_property
     def effective_episodes(self) -> Float[np.ndarray, " longest"]:
         """(sum w_t)^2 / sum w_t^2 over all episodes, for every step t (Kish); 0 without any weight."""
         # Divided by the largest first: the square of a scaled weight may overflow.
         top = self.scaled.max() or 1.0
-        share, last = self.scaled / top, self.last / top
-        squares = np.bincount(self.data.steps, np.square(share, out=share), self.data.longest)
-        squares += self.carried(last**2)
-        return np.divide(
-            (self.sums / top) ** 2, squares, out=np.zeros_like(squares), where=squares > 0
-        )
+        squares = self.data.step_sums(lambda at: (self.scaled[at] / top) ** 2)
+        squares += self.carried((self.last / top) ** 2)
+        return np.divide((self.sums / top) ** 2, squares, out=np.zeros_like(squares), where=squares > 0)
 
     @property
     def vanishes(self) -> bool:

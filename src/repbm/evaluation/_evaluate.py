@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from repbm._version import __version__
@@ -17,12 +16,12 @@ from repbm.core import InputError, stream
 from repbm.data import Trajectories
 from repbm.estimators import Case, Estimate, Estimator
 from repbm.evaluation._names import ESTIMATORS, as_estimator, as_policy
-from repbm.evaluation._store import data_fingerprint, file_fingerprint, write
-from repbm.inference import Interval, diagnostics, interval
+from repbm.evaluation._store import fingerprint, write
+from repbm.inference import Interval, Resampling, diagnostics, interval
 from repbm.logs import Source, read_log
 from repbm.policies import Policy
 
-_FEW = 10
+_FEW = 50
 """Below so many effective episodes no interval is to be trusted."""
 
 Progress = Callable[[str, int, int], None]
@@ -35,17 +34,35 @@ class Evaluation:
 
     `estimates`: policy, estimator, value, low, high, level, std_error, episodes, effective_episodes, note.
     `individuals`: policy, estimator, episode, value, low, high. `diagnostics`: policy, step, alive, factual,
-    counterfactual, u, effective_episodes. `run`: version, arguments, seed, hash of the log, seconds.
+    counterfactual, u, effective_episodes.
     """
 
     estimates: pl.DataFrame
     individuals: pl.DataFrame
     diagnostics: pl.DataFrame
-    run: Mapping[str, Any]
+    arguments: Mapping[str, Any]
+    seed: int
+    seconds: float
+    _source: Path | Trajectories = field(repr=False)
+
+    @cached_property
+    def run(self) -> Mapping[str, Any]:
+        """How the tables were made: version, arguments, seed, hash of the log, seconds."""
+        return {
+            "version": __version__,
+            "arguments": dict(self.arguments),
+            "seed": self.seed,
+            "log_sha256": fingerprint(self._source),
+            "seconds": self.seconds,
+        }
 
     def write(self, folder: str | Path) -> None:
         """Store the tables in `folder`, all or nothing."""
-        tables = {"estimates": self.estimates, "individuals": self.individuals, "diagnostics": self.diagnostics}
+        tables = {
+            "estimates": self.estimates,
+            "individuals": self.individuals,
+            "diagnostics": self.diagnostics,
+        }
         write(Path(folder), tables, self.run)
 
 
@@ -75,27 +92,24 @@ def evaluate(
     tell = progress or (lambda what, done, total: None)
     total = len(policies) * (len(chosen) + 1) + 1
     tell("reading the log", 0, total)
-    with ThreadPoolExecutor(1) as aside:
-        path = Path(log) if isinstance(log, str | Path) else None
-        hashed = None if path is None else aside.submit(file_fingerprint, path)
-        data = _data(log, policies, columns, all_terminated)
-        if horizon is not None:
-            data = data.until(horizon)
-        tables = _Tables(level)
-        done = 1
-        for name, one in policies.items():
-            tell(f"asking policy {name}", done, total)
-            case = _case(data, name, one, discount)
+    data = _data(log, policies, columns, all_terminated)
+    if horizon is not None:
+        data = data.until(horizon)
+    tables = _Tables(level, Resampling(data, stream(seed, "resampling")))
+    done = 1
+    for name, one in policies.items():
+        tell(f"asking policy {name}", done, total)
+        case = _case(data, name, one, discount)
+        done += 1
+        for estimator in chosen:
+            tell(f"{estimator.name}, policy {name}", done, total)
+            tables.add(name, estimator.name, case, estimator(case))
             done += 1
-            for estimator in chosen:
-                tell(f"{estimator.name}, policy {name}", done, total)
-                estimate = estimator(case)
-                tables.add(name, estimator.name, case, estimate, stream(seed, "interval", name, estimator.name))
-                done += 1
-            tables.add_diagnostics(name, case)
-        tell("done", total, total)
-        digest = data_fingerprint(data) if hashed is None else hashed.result()
+        tables.add_diagnostics(name, case)
+    tell("done", total, total)
+    path = Path(log) if isinstance(log, str | Path) else None
     arguments = {
+        "log": type(log).__name__ if path is None else str(path),
         "policies": list(policies),
         "estimators": [estimator.name for estimator in chosen],
         "discount": discount,
@@ -104,29 +118,26 @@ def evaluate(
         "columns": dict(columns or {}),
         "all_terminated": all_terminated,
     }
-    run = {
-        "version": __version__,
-        "arguments": {"log": type(log).__name__ if path is None else str(path), **arguments},
-        "seed": seed,
-        "log_sha256": digest,
-        "seconds": round(time.perf_counter() - began, 3),
-    }
-    return Evaluation(*tables.frames(), run)
+    return Evaluation(
+        *tables.frames(),
+        arguments=arguments,
+        seed=seed,
+        seconds=round(time.perf_counter() - began, 3),
+        _source=data if path is None else path,
+    )
 
 
 class _Tables:
     """The result tables as they grow."""
 
-    def __init__(self, level: float) -> None:
-        self.level = level
+    def __init__(self, level: float, resampling: Resampling) -> None:
+        self.level, self.resampling = level, resampling
         self.estimates: list[dict[str, Any]] = []
         self.individuals: list[pl.DataFrame] = []
         self.diagnostics: list[pl.DataFrame] = []
 
-    def add(
-        self, policy: str, name: str, case: Case, estimate: Estimate, generator: np.random.Generator
-    ) -> None:
-        bounds = interval(estimate, self.level, generator, case.data.longest)
+    def add(self, policy: str, name: str, case: Case, estimate: Estimate) -> None:
+        bounds = interval(estimate, self.level, self.resampling)
         self.estimates.append(
             {
                 "policy": policy,
@@ -224,9 +235,7 @@ def _data(
         return log
     keep = dict.fromkeys(column for policy in policies.values() for column in policy.needs_columns)
     needs = any(policy.needs_observations for policy in policies.values())
-    return read_log(
-        log, columns=columns, keep=list(keep), all_terminated=all_terminated, needs_observations=needs
-    )
+    return read_log(log, columns=columns, keep=list(keep), all_terminated=all_terminated, needs_observations=needs)
 
 
 def _case(data: Trajectories, name: str, policy: Policy, discount: float) -> Case:

@@ -69,7 +69,8 @@ def as_policy(given: Any) -> Policy:
     if callable(given):
         return CallablePolicy(given)
     raise InputError(
-        f"a policy of type {type(given).__name__}", fix="give a function on an (n, d) array, a table, or a policy object"
+        f"a policy of type {type(given).__name__}",
+        fix="give a function on an (n, d) array, a table, or a policy object",
     )
 
 

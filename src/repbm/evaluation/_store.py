@@ -30,7 +30,9 @@ def check_target(folder: Path) -> None:
             foreign = sorted(child.name for child in folder.iterdir() if child.name not in _FILES)
             if foreign:
                 raise InputError(
-                    f"the folder holds other files ('{foreign[0]}')", where=where, fix="give a new or an empty one"
+                    f"the folder holds other files ('{foreign[0]}')",
+                    where=where,
+                    fix="give a new or an empty one",
                 )
         parent = folder.absolute().parent
         while not parent.exists():
@@ -66,20 +68,17 @@ def write(folder: Path, tables: Mapping[str, pl.DataFrame], run: Mapping[str, An
         shutil.rmtree(fresh, ignore_errors=True)
 
 
-def file_fingerprint(path: Path) -> str:
-    """SHA-256 of the bytes of a file, or of all files of a folder in order of name."""
+def fingerprint(source: Path | Trajectories) -> str:
+    """SHA-256 of a log: of the bytes of its file (or files, in order of name), or of its arrays."""
     digest = hashlib.sha256()
-    for file in sorted(child for child in path.iterdir() if child.is_file()) if path.is_dir() else [path]:
+    if isinstance(source, Trajectories):
+        columns = (source.observations, source.actions.codes, source.rewards, source.offsets, source.behavior)
+        for array in columns:
+            if array is not None:
+                digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+    for file in sorted(child for child in source.iterdir() if child.is_file()) if source.is_dir() else [source]:
         with file.open("rb") as opened:
             while block := opened.read(1 << 20):
                 digest.update(block)
-    return digest.hexdigest()
-
-
-def data_fingerprint(data: Trajectories) -> str:
-    """SHA-256 of the arrays of a log that came from memory."""
-    digest = hashlib.sha256()
-    for array in (data.observations, data.actions.codes, data.rewards, data.offsets, data.terminated, data.behavior):
-        if array is not None:
-            digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

@@ -1,6 +1,6 @@
 """How sure: intervals and diagnostics from estimates and logs."""
 
 from repbm.inference._diagnostics import diagnostics
-from repbm.inference._intervals import Interval, interval
+from repbm.inference._intervals import Interval, Resampling, interval
 
-__all__ = ["Interval", "diagnostics", "interval"]
+__all__ = ["Interval", "Resampling", "diagnostics", "interval"]

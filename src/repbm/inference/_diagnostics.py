@@ -14,13 +14,8 @@ def diagnostics(case: Case) -> dict[str, np.ndarray]:
     episodes at their last weight; else those of the factual products among the episodes alive.
     """
     support = case.support
-    if case.data.behavior is None:
-        squares = np.bincount(case.data.steps, support.factual**2, case.data.longest)
-        effective = np.divide(
-            support.factual_count**2, squares, out=np.zeros_like(squares), where=squares > 0
-        )
-    else:
-        effective = case.weights.effective_episodes
+    known = case.data.behavior is not None
+    effective = case.weights.effective_episodes if known else support.effective_episodes
     return {
         "step": np.arange(case.data.longest),
         "alive": support.alive,

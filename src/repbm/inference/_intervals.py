@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from jaxtyping import Float, Int
 from scipy.special import stdtrit
 
-from repbm.estimators import Estimate
+from repbm.data import Trajectories
+from repbm.estimators import Estimate, Pooled
 
 _DRAWS = 1000
 _MOST_GROUPS = 1000
@@ -25,14 +29,38 @@ class Interval:
     note: str = ""
 
 
-def interval(
-    estimate: Estimate, level: float, generator: np.random.Generator, longest: int = 1
-) -> Interval:
-    """Student's t over independent contributions; the percentile bootstrap over episodes otherwise.
+class Resampling:
+    """The resampled logs of a bootstrap, the same ones for every estimate of one log.
 
-    The bootstrap of a log of many episodes resamples random groups of them, which has the same limit; `longest`
-    (the longest episode) bounds how many groups are kept in memory.
+    Episodes are drawn with replacement; of a log of many, random groups of episodes, which has the same limit. The
+    longest episode bounds how many groups are kept in memory.
     """
+
+    def __init__(self, data: Trajectories, generator: np.random.Generator) -> None:
+        n = len(data)
+        self.count = min(n, max(_FEWEST_GROUPS, min(_MOST_GROUPS, _TABLE_CELLS // data.longest)))
+        self._episodes, self._generator = n, generator
+
+    @cached_property
+    def groups(self) -> Int[np.ndarray, " episodes"]:
+        """The group of every episode."""
+        n = self._episodes
+        return np.arange(n) if self.count == n else self._generator.permutation(n) % self.count
+
+    @cached_property
+    def counts(self) -> Float[np.ndarray, "draws groups"]:
+        """How often every group is in each resampled log."""
+        equal = np.full(self.count, 1 / self.count)
+        return self._generator.multinomial(self.count, equal, size=_DRAWS).astype(np.float64)
+
+    def values(self, pool: Callable[[Int[np.ndarray, " episodes"], int], Pooled]) -> np.ndarray:
+        """The estimate on every resampled log; NaN where it is not defined."""
+        groups = self.groups
+        return pool(groups, self.count).values(self.counts)
+
+
+def interval(estimate: Estimate, level: float, resampling: Resampling) -> Interval:
+    """Student's t over independent contributions; the percentile bootstrap over episodes otherwise."""
     if estimate.value is None or estimate.contributions is None:
         return Interval(None, None, None)
     if len(estimate.contributions) < 2:
@@ -41,7 +69,7 @@ def interval(
         return Interval(None, None, None, "no interval: no episode with weight")
     if estimate.pool is None:
         return _student(estimate.value, estimate.contributions, level)
-    return _bootstrap(estimate, level, generator, longest)
+    return _percentile(resampling.values(estimate.pool), level)
 
 
 def _student(value: float, contributions: np.ndarray, level: float) -> Interval:
@@ -51,15 +79,7 @@ def _student(value: float, contributions: np.ndarray, level: float) -> Interval:
     return Interval(value - reach, value + reach, error)
 
 
-def _bootstrap(
-    estimate: Estimate, level: float, generator: np.random.Generator, longest: int
-) -> Interval:
-    assert estimate.pool is not None and estimate.contributions is not None
-    n = len(estimate.contributions)
-    count = min(n, max(_FEWEST_GROUPS, min(_MOST_GROUPS, _TABLE_CELLS // longest)))
-    groups = np.arange(n) if count == n else generator.permutation(n) % count
-    counts = generator.multinomial(count, np.full(count, 1 / count), size=_DRAWS)
-    values = estimate.pool(groups, count).values(counts)
+def _percentile(values: np.ndarray, level: float) -> Interval:
     defined = np.isfinite(values)
     share = 1 - defined.mean()
     if share > (1 - level) / 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -11,23 +12,31 @@ from repbm.core import InputError
 from repbm.data import Coded
 from repbm.logs._tables import Table
 
+_FEW_LABELS = 127
+
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a table at some of its rows (all of them where `rows` is None), in that order."""
+    """The columns of a table at some of its rows: all of them (None), those of a mask, or positions in any order."""
 
     table: Table
     rows: np.ndarray | None = None
 
     def __len__(self) -> int:
-        return self.table.rows if self.rows is None else len(self.rows)
+        if self.rows is None:
+            return self.table.rows
+        return int(self.rows.sum()) if self.rows.dtype == bool else len(self.rows)
 
     def place(self, position: int) -> str:
-        return self.table.place(int(position if self.rows is None else self.rows[position]))
+        rows = np.arange(self.table.rows) if self.rows is None else self.rows
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows
+        return self.table.place(int(rows[position]))
 
     def series(self, name: str) -> pl.Series:
         series = self.table.columns[name]
-        return series if self.rows is None else series.gather(self.rows)
+        if self.rows is None:
+            return series
+        return series.filter(pl.Series(self.rows)) if self.rows.dtype == bool else series.gather(self.rows)
 
     def numbers(self, name: str, *, gaps: bool = False) -> np.ndarray:
         """A column of finite numbers, float32 where it is stored so, else float64; `gaps` lets NaN stand."""
@@ -63,7 +72,7 @@ class Columns:
                 fix="give whole numbers or text (continuous values: put them into classes first)",
             )
         if series.dtype.is_integer():
-            return Coded.of(series.to_numpy())
+            return _coded(series)
         if series.dtype in (pl.Categorical, pl.Enum):
             series = series.cast(pl.String)
         if series.dtype != pl.String:
@@ -94,7 +103,9 @@ class Columns:
                 raise self._fault(name, odd.to_numpy(), f"is {series.filter(odd)[0]}", "give true or false")
             series = series != 0
         elif series.dtype not in (pl.Boolean, pl.Null):
-            raise InputError(f"column '{name}' holds {series.dtype}", where=self.table.names[0], fix="give true or false")
+            raise InputError(
+                f"column '{name}' holds {series.dtype}", where=self.table.names[0], fix="give true or false"
+            )
         return series.cast(pl.Boolean).fill_null(False).to_numpy()
 
     def _not_numbers(self, name: str, series: pl.Series) -> None:
@@ -108,6 +119,20 @@ class Columns:
 
     def _fault(self, name: str, wrong: np.ndarray, what: str, fix: str | None = None) -> InputError:
         return InputError(f"column '{name}' {what}", where=self.place(int(np.flatnonzero(wrong)[0])), fix=fix)
+
+
+def _coded(series: pl.Series) -> Coded:
+    """Whole numbers as labels, a stored chunk at a time; one byte an entry where there are few."""
+    low, high = cast(int, series.min()), cast(int, series.max())
+    if high - low > _FEW_LABELS:
+        return Coded.of(series.to_numpy())
+    chunks = [chunk.to_numpy() for chunk in series.get_chunks()]
+    present = np.zeros(high - low + 1, dtype=bool)
+    for chunk in chunks:
+        present[chunk - low if low else chunk] = True
+    place = (np.cumsum(present) - 1).astype(np.int8)
+    codes = np.concatenate([place[chunk - low if low else chunk] for chunk in chunks])
+    return Coded(codes, tuple((np.flatnonzero(present) + low).tolist()))
 
 
 def whole(series: pl.Series) -> pl.Series:

@@ -11,7 +11,15 @@ REQUIRED = ("episode", "action", "reward")
 OPTIONAL = ("step", "terminated", "truncated", "behavior_prob")
 ALIASES = {"behavior_prob": ("pscore", "propensity", "action_prob")}
 _USUAL = {
-    "episode": ("episode_id", "trajectory", "trajectory_id", "patient", "patient_id", "subject_id", "user_id"),
+    "episode": (
+        "episode_id",
+        "trajectory",
+        "trajectory_id",
+        "patient",
+        "patient_id",
+        "subject_id",
+        "user_id",
+    ),
     "action": ("actions", "act", "treatment"),
     "reward": ("rewards", "rew", "outcome"),
     "terminated": ("done", "terminal", "terminals", "dones", "is_terminal"),
@@ -82,6 +90,8 @@ def layout(
         if name.startswith("next_obs_"):
             following.setdefault(name.removeprefix("next_obs_"), name)
 
+    if not needs_observations:
+        observations, following = {}, {}
     taken = {*parts.values(), *observations, *following.values(), *kept}
     free = [name for name in present if name not in taken]
     for role in REQUIRED:
@@ -107,7 +117,9 @@ def layout(
         side = "next_obs_" if odd in following else "obs_"
         other = "obs_" if odd in following else "next_obs_"
         raise InputError(
-            f"there is {side}{odd} but no {other}{odd}", where=where, fix="give both for every observation, or no next_obs_*"
+            f"there is {side}{odd} but no {other}{odd}",
+            where=where,
+            fix="give both for every observation, or no next_obs_*",
         )
     required = {role: name for role in REQUIRED if (name := parts[role]) is not None}
     return Layout(

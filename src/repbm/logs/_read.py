@@ -77,10 +77,12 @@ def _observations(at: Columns, found: Layout) -> np.ndarray:
 def _final_observations(table: Table, found: Layout, shape: Structure) -> np.ndarray:
     """The state after each episode's last step; NaN where it was not logged."""
     result = np.full((len(shape.labels), len(found.observations)), np.nan)
-    lasts = shape.offsets[1:] - 1
-    rows = lasts if shape.rows is None else shape.rows[lasts]
-    for k, name in enumerate(found.next_observations):
-        result[:, k] = Columns(table, rows).numbers(name, gaps=True)
+    if found.next_observations:
+        rows = np.arange(table.rows) if shape.rows is None else shape.rows
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows
+        at = Columns(table, rows[shape.offsets[1:] - 1])
+        for k, name in enumerate(found.next_observations):
+            result[:, k] = at.numbers(name, gaps=True)
     closed = shape.closing >= 0
     if closed.any():
         for k, name in enumerate(found.observations):

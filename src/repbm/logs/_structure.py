@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from repbm.core import InputError
+from repbm.data import indices
 from repbm.logs._columns import Columns, whole
 from repbm.logs._layout import Layout
 from repbm.logs._tables import Table
@@ -15,8 +16,9 @@ from repbm.logs._tables import Table
 
 @dataclass(frozen=True)
 class Structure:
-    """Which rows are steps, in time order (None: all rows, as they stand), and where episodes begin among them.
+    """Which rows are steps, in time order, and where episodes begin among them.
 
+    `rows` is None where all rows are, as they stand; a mask where some are not; else positions.
     `closing` holds each episode's closing row (the state after its last step), -1 where there is none.
     """
 
@@ -67,8 +69,7 @@ def structure(table: Table, layout: Layout) -> Structure:
             where=table.place(_original(row, order)),
             fix="remove it, or log its actions",
         )
-    rows = np.flatnonzero(~closing)
-    finals = np.where(closed, ends - 1, -1)
+    rows, finals = ~closing, np.where(closed, ends - 1, -1)
     if order is not None:
         rows, finals = order[rows], np.where(closed, order[ends - 1], -1)
     return Structure(rows, np.concatenate([[0], np.cumsum(lengths)]), finals, labels)
@@ -129,7 +130,9 @@ def _episodes(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
         series = series.cast(pl.String)
     if series.dtype != pl.String:
         raise InputError(
-            f"column '{layout.episode}' holds {series.dtype}", where=table.names[0], fix="give whole numbers or text"
+            f"column '{layout.episode}' holds {series.dtype}",
+            where=table.names[0],
+            fix="give whole numbers or text",
         )
     distinct = series.unique().sort()
     codes = series.replace_strict(distinct, pl.Series(range(len(distinct)), dtype=pl.Int64))
@@ -148,11 +151,13 @@ def _steps(table: Table, name: str) -> np.ndarray:
             raise InputError(
                 f"column '{name}' holds {'text' if series.dtype == pl.String else series.dtype}",
                 where=table.names[0],
-                fix=f"number the steps 0, 1, 2, ..., or say --column step= if rows are in order",
+                fix="number the steps 0, 1, 2, ..., or say --column step= if rows are in order",
             )
         row = int(np.flatnonzero((series != series.floor()).fill_null(False).to_numpy())[0])
         raise InputError(
-            f"column '{name}' is {series[row]:g}, no whole number", where=table.place(row), fix="number steps 0, 1, 2, ..."
+            f"column '{name}' is {series[row]:g}, no whole number",
+            where=table.place(row),
+            fix="number steps 0, 1, 2, ...",
         )
     if series.null_count():
         series = series.cast(pl.Int64).fill_null(_UNNUMBERED)
@@ -215,6 +220,8 @@ def _consecutive(
 ) -> None:
     """Steps count up by 1 from the same first number, 0 or 1, in every episode."""
     first = int(step[starts].min())
+    if first in (0, 1) and np.array_equal(step, indices(np.append(starts, len(step))) + first):
+        return
     gap = step[1:] != step[:-1] + 1
     gap[starts[1:] - 1] = False
     gap &= step[1:] != _UNNUMBERED

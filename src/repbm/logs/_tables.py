@@ -64,7 +64,8 @@ def parts_of(source: Source) -> list[Part]:
     if type(source).__module__.split(".")[0] == "pandas":
         return [_in_memory(_pandas(source))]
     raise InputError(
-        f"a log of type {type(source).__name__}", fix="give a path, a polars or pandas frame, or a dict of arrays"
+        f"a log of type {type(source).__name__}",
+        fix="give a path, a polars or pandas frame, or a dict of arrays",
     )
 
 
@@ -74,9 +75,7 @@ def joined(parts: Sequence[Part], columns: Sequence[str]) -> Table:
     first = frames[0].schema
     for part, frame in zip(parts[1:], frames[1:], strict=True):
         for name in columns:
-            if frame.schema[name] != first[name] and not (
-                frame.schema[name].is_numeric() and first[name].is_numeric()
-            ):
+            if frame.schema[name] != first[name] and not (frame.schema[name].is_numeric() and first[name].is_numeric()):
                 raise InputError(
                     f"column '{name}' holds {_kind(frame.schema[name])}, but {_kind(first[name])} in {parts[0].name}",
                     where=part.name,

@@ -40,8 +40,10 @@ def log_frame(data: Trajectories) -> pl.DataFrame:
     if data.behavior is not None:
         columns["behavior_prob"] = _spread(pl.Series(data.behavior), at, rows)
     for name, column in data.columns.items():
-        coded = isinstance(column, Coded)
-        columns[name] = _labels(column, at, rows) if coded else _spread(pl.Series(column), at, rows)
+        if isinstance(column, Coded):
+            columns[name] = _labels(column, at, rows)
+        else:
+            columns[name] = _spread(pl.Series(column), at, rows)
     return pl.DataFrame(columns)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from repbm.core import InputError, Label
-from repbm.data import Coded, Trajectories
+from repbm.data import Coded, Terms, Trajectories
 
 _BLOCK = 1 << 18
 
@@ -71,12 +71,12 @@ class Decisions:
     """What a policy does at every logged step.
 
     `labels` are the log's actions, in the log's codes, followed by actions that only the policy takes.
-    `logged` is the probability that the policy gives the logged action. `matrix` computes the
-    probabilities of all actions, one column a label; None where the log only tells `logged`.
+    `logged` gives the probability that the policy gives the logged action, at a slice of steps. `matrix` computes
+    the probabilities of all actions, one column a label; None where the log only tells `logged`.
     """
 
     labels: tuple[Label, ...]
-    logged: Float[np.ndarray, " steps"]
+    logged: Terms
     matrix: Callable[[], Float[np.ndarray, "steps actions"]] | None
 
     def softened(self, epsilon: float) -> Decisions:
@@ -85,7 +85,7 @@ class Decisions:
         matrix = self.matrix
         return Decisions(
             self.labels,
-            (1 - epsilon) * self.logged + noise,
+            lambda at: (1 - epsilon) * self.logged(at) + noise,
             None if matrix is None else lambda: (1 - epsilon) * matrix() + noise,
         )
 
@@ -111,9 +111,7 @@ class ObservationPolicy(Policy):
     """A policy that is a function of the observation alone: it can also act where no log is."""
 
     @abstractmethod
-    def choices(
-        self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]
-    ) -> Choices:
+    def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         """What the policy does for a batch of observations; `labels` are the actions that the log shows."""
 
     def probabilities(
@@ -134,12 +132,11 @@ class ObservationPolicy(Policy):
             logged[block] = choices.of(data.actions[block])
         if not taken:
             raise InputError(
-                f"the policy's actions ({_shown(tuple(labels)[len(known) :])}) "
-                f"are none of the log's ({_shown(known)})",
+                f"the policy's actions ({_shown(tuple(labels)[len(known) :])}) are none of the log's ({_shown(known)})",
                 fix="let the policy return actions as the log spells them",
             )
         every = tuple(labels)
-        return Decisions(every, logged, lambda: self._matrix(data, known, every))
+        return Decisions(every, lambda at: logged[at], lambda: self._matrix(data, known, every))
 
     def _matrix(
         self, data: Trajectories, known: tuple[Label, ...], every: tuple[Label, ...]

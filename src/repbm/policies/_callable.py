@@ -30,9 +30,7 @@ class CallablePolicy(ObservationPolicy):
         self.actions = None if declared is None else tuple(as_label(label) for label in declared)
         self.name = name or getattr(function, "__name__", type(function).__name__)
 
-    def choices(
-        self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]
-    ) -> Choices:
+    def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         who = f"policy {self.name}"
         result = self._called(observations, who)
         if result.ndim == 1 and len(result) == len(observations):
@@ -75,9 +73,7 @@ class CallablePolicy(ObservationPolicy):
         """The labels that the columns of probabilities stand for."""
         if self.actions is not None:
             if len(self.actions) != count:
-                raise InputError(
-                    f"{who} declares {len(self.actions)} actions but returns {count} probabilities a row"
-                )
+                raise InputError(f"{who} declares {len(self.actions)} actions but returns {count} probabilities a row")
             unknown = [label for label in labels if label not in self.actions]
             if unknown:
                 raise InputError(

@@ -42,9 +42,10 @@ class ActionColumn(_LogPolicy):
                 fix="spell them alike",
             )
         taken = taken.onto(known)
-        logged = (taken.codes == data.actions.codes).astype(np.float64)
         return Decisions(
-            taken.labels, logged, lambda: Choices(taken.labels, taken.codes).matrix(taken.labels)
+            taken.labels,
+            lambda at: (taken.codes[at] == data.actions.codes[at]).astype(np.float64),
+            lambda: Choices(taken.labels, taken.codes).matrix(taken.labels),
         )
 
 
@@ -68,7 +69,7 @@ class LoggedProbabilityColumn(_LogPolicy):
             raise InputError(
                 f"column '{self.column}' holds {logged[outside][0]:g}", fix="give probabilities from 0 to 1"
             )
-        return Decisions(data.actions.labels, logged, None)
+        return Decisions(data.actions.labels, lambda at: logged[at], None)
 
 
 class ProbabilityColumns(_LogPolicy):
@@ -90,7 +91,8 @@ class ProbabilityColumns(_LogPolicy):
             )
         stacked = np.stack([_numbers(data, name) for name in self.columns], axis=1)
         matrix = checked_probabilities(stacked, f"columns {', '.join(self.columns)}")
-        return Decisions(known, Choices(known, matrix).of(data.actions), lambda: matrix)
+        logged = Choices(known, matrix).of(data.actions)
+        return Decisions(known, lambda at: logged[at], lambda: matrix)
 
 
 def _column(data: Trajectories, name: str) -> Coded | np.ndarray:

@@ -90,9 +90,7 @@ class NetworkPolicy(ObservationPolicy):
             raise InputError(f"the network takes {inputs} inputs, the log has {observations.shape[1]} observations")
         return forward(self.layers, self.activation, observations, np)
 
-    def choices(
-        self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]
-    ) -> Choices:
+    def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         unknown = [label for label in labels if label not in self.actions]
         if unknown:
             raise InputError(f"the log has the action {unknown[0]!r}, which the network does not know")

@@ -17,9 +17,7 @@ class TabularPolicy(ObservationPolicy):
     Columns stand for `actions` where given, else for 0 ... A-1.
     """
 
-    def __init__(
-        self, table: Float[np.ndarray, "states actions"], actions: Sequence[Label] | None = None
-    ) -> None:
+    def __init__(self, table: Float[np.ndarray, "states actions"], actions: Sequence[Label] | None = None) -> None:
         table = np.asarray(table, dtype=np.float64)
         if table.ndim != 2:
             raise InputError(f"a policy table of shape {table.shape}", fix="give one row a state")
@@ -28,9 +26,7 @@ class TabularPolicy(ObservationPolicy):
         if len(self.actions) != table.shape[1]:
             raise InputError(f"{len(self.actions)} actions for a policy table of {table.shape[1]} columns")
 
-    def choices(
-        self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]
-    ) -> Choices:
+    def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         unknown = [label for label in labels if label not in self.actions]
         if unknown:
             raise InputError(f"the log has the action {unknown[0]!r}, which the policy table does not know")

@@ -25,9 +25,7 @@ class Softened(ObservationPolicy):
     policy: ObservationPolicy
     epsilon: float
 
-    def choices(
-        self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]
-    ) -> Choices:
+    def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         inner = self.policy.choices(observations, labels)
         every = dict.fromkeys(labels) | dict.fromkeys(inner.labels)
         return inner.softened(self.epsilon, tuple(every))
@@ -43,9 +41,7 @@ class Greedy(ObservationPolicy):
 
     policy: ObservationPolicy
 
-    def choices(
-        self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]
-    ) -> Choices:
+    def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         return self.policy.choices(observations, labels).greedy()
 
     def traced(self, labels: tuple[Label, ...]) -> Callable[[jax.Array], jax.Array]:

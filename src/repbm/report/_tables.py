@@ -20,9 +20,9 @@ def number(value: float | None) -> str:
 
 
 def _cells(row: Mapping[str, Any], truth: Mapping[str, float]) -> dict[str, str]:
+    """One row as text, without policy and note."""
     bounds = "-" if row["low"] is None else f"{number(row['low'])} to {number(row['high'])}"
     cells = {
-        "policy": row["policy"],
         "estimator": row["estimator"],
         "value": number(row["value"]),
         f"{row['level']:.0%} interval": bounds,
@@ -30,29 +30,33 @@ def _cells(row: Mapping[str, Any], truth: Mapping[str, float]) -> dict[str, str]
     if truth:
         error = None if row["value"] is None else row["value"] - truth[row["policy"]]
         cells |= {"truth": number(truth[row["policy"]]), "error": number(error)}
-    return cells | {"effective episodes": number(row["effective_episodes"]), "note": row["note"]}
+    return cells | {"effective episodes": number(row["effective_episodes"])}
 
 
-def estimates_table(estimates: pl.DataFrame, truth: Mapping[str, float] | None = None) -> Table:
-    """The estimates as a table for a terminal, with the truth beside them where it is known."""
-    rows = [_cells(row, truth or {}) for row in estimates.iter_rows(named=True)]
-    shown = [name for name in rows[0] if name != "note" or any(row["note"] for row in rows)]
-    table = Table(title=f"From {estimates['episodes'][0]} logged episodes")
-    for name in shown:
-        numeric = name not in ("policy", "estimator", "note")
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold", no_wrap=numeric)
-    last = None
-    for row in rows:
-        if last not in (None, row["policy"]):
-            table.add_section()
-        last = row["policy"]
-        table.add_row(*(row[name] for name in shown))
-    return table
+def estimates_tables(estimates: pl.DataFrame, truth: Mapping[str, float] | None = None) -> Iterator[Table | str]:
+    """For a terminal: one table a policy, with the truth where it is known, then what is to be noted."""
+    for (policy,), group in estimates.group_by("policy", maintain_order=True):
+        rows = list(group.iter_rows(named=True))
+        table = Table(title=f"{policy}: what {rows[0]['episodes']} logged episodes say", title_justify="left")
+        for name in _cells(rows[0], truth or {}):
+            table.add_column(
+                name, justify="left" if name == "estimator" else "right", no_wrap=name != "effective episodes"
+            )
+        for row in rows:
+            table.add_row(*_cells(row, truth or {}).values())
+        yield table
+        notes: dict[str, list[str]] = {}
+        for row in rows:
+            if row["note"]:
+                notes.setdefault(row["note"], []).append(row["estimator"])
+        for note, names in notes.items():
+            yield f"{', '.join(names)}: {note}"
 
 
 def estimates_lines(estimates: pl.DataFrame, truth: Mapping[str, float] | None = None) -> Iterator[str]:
-    """The estimates as plain lines, cells separated by tabs."""
-    rows = [_cells(row, truth or {}) for row in estimates.iter_rows(named=True)]
-    yield "\t".join(rows[0])
-    for row in rows:
-        yield "\t".join(row.values())
+    """For a pipe: plain lines, cells separated by tabs."""
+    for k, row in enumerate(estimates.iter_rows(named=True)):
+        cells = {"policy": row["policy"], **_cells(row, truth or {}), "note": row["note"]}
+        if k == 0:
+            yield "\t".join(cells)
+        yield "\t".join(cells.values())
