@@ -16,7 +16,6 @@ import numpy as np
 from jaxtyping import Float, Int, Num, Shaped
 
 _BLOCK = 1 << 16
-_LARGEST_LOG = 600.0
 
 Result = TypeVar("Result")
 
@@ -57,34 +56,28 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def totals(terms: Terms, offsets: Int[np.ndarray, " ends"]) -> Float[np.ndarray, " n"]:
-    """The sum of every segment."""
-    parts = over_blocks(
-        lambda block: np.add.reduceat(terms(block.entries), block.offsets[:-1], dtype=np.float64), offsets
-    )
-    return np.concatenate(list(parts))
+    """The sum of every segment; terms beyond floating point give inf or NaN, without a warning."""
+
+    def work(block: Block) -> Float[np.ndarray, " m"]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.add.reduceat(terms(block.entries), block.offsets[:-1], dtype=np.float64)
+
+    return np.concatenate(list(over_blocks(work, offsets)))
 
 
-def cumulative_products(
-    terms: Terms, offsets: Int[np.ndarray, " ends"], log_scale: float = 0.0
-) -> tuple[Float[np.ndarray, " steps"], float]:
-    """Running products of factors >= 0 that start anew in every segment, as multiples of exp(log_scale).
+def cumulative_products(terms: Terms, offsets: Int[np.ndarray, " ends"]) -> Float[np.ndarray, " steps"]:
+    """Running products of factors >= 0 that start anew in every segment, summed as logarithms.
 
-    The scale returned is the one given unless products would then exceed floating point. A product is exactly 0 once a
-    factor was 0, and exactly 1 while all factors are 1 (at scale 0).
+    A product is exactly 0 once a factor was 0, exactly 1 while all factors are 1, and inf beyond floating point.
     """
     result = np.empty(int(offsets[-1]))
 
-    def work(block: Block) -> float:
-        logs = log_products(terms(block.entries), block.offsets)
-        largest = float(logs.max())
+    def work(block: Block) -> None:
         with np.errstate(over="ignore"):
-            np.exp(logs - log_scale if log_scale else logs, out=result[block.entries])
-        return largest
+            np.exp(log_products(terms(block.entries), block.offsets), out=result[block.entries])
 
-    largest = max(over_blocks(work, offsets))
-    if largest - log_scale > _LARGEST_LOG:
-        return cumulative_products(terms, offsets, largest - _LARGEST_LOG)
-    return result, log_scale
+    list(over_blocks(work, offsets))
+    return result
 
 
 def log_products(

@@ -47,7 +47,7 @@ class Support:
     @cached_property
     def factual(self) -> Float[np.ndarray, " steps"]:
         """f_t of every logged step."""
-        return cumulative_products(self.logged, self.data.offsets)[0]
+        return cumulative_products(self.logged, self.data.offsets)
 
     @cached_property
     def counterfactual(self) -> Float[np.ndarray, " steps"]:

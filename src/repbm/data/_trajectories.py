@@ -88,7 +88,8 @@ class Trajectories:
         if discount == 1:
             return terms
         powers = discount ** np.arange(self.longest)
-        return lambda at: terms(at) * powers[self.steps[at]]
+        steps = self.steps
+        return lambda at: terms(at) * powers[steps[at]]
 
     def returns(self, discount: float = 1.0) -> Float[np.ndarray, " episodes"]:
         """sum_t discount^t r_t of every episode."""
@@ -96,11 +97,12 @@ class Trajectories:
 
     def delayed(self, values: Float[np.ndarray, " steps"], initial: float) -> Terms:
         """The value one step earlier in the same episode; `initial` at its first step."""
+        steps = self.steps
 
         def terms(at: slice) -> Float[np.ndarray, " block"]:
             start, stop, _ = at.indices(len(values))
             earlier = np.concatenate([values[max(start - 1, 0) : max(start, 1)], values[start : stop - 1]])
-            return np.where(self.steps[at] == 0, initial, earlier)
+            return np.where(steps[at] == 0, initial, earlier)
 
         return terms
 

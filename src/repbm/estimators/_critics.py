@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -13,6 +13,7 @@ from repbm.core import InputError
 from repbm.estimators._case import Case
 
 
+@runtime_checkable
 class Critic(Protocol):
     """Knows, or has learned, what actions are worth. `name` is its label in tables."""
 

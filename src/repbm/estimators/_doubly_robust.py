@@ -36,6 +36,6 @@ class DoublyRobust:
         expected = data.discounted(lambda at: value[at], case.discount)
         if self.normalized:
             return NormalizedTerms(weights, surprise, expected).estimate()
-        before = weights.before
-        contributions = totals(lambda at: weights.scaled[at] * surprise(at) + before(at) * expected(at), data.offsets)
+        before = weights.plain_before
+        contributions = totals(lambda at: weights.plain(at) * surprise(at) + before(at) * expected(at), data.offsets)
         return unnormalized(weights, contributions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 from repbm.estimators._case import Case
 
 
+@runtime_checkable
 class Pooled(Protocol):
     """Sums over groups of episodes, from which the estimate can be made again with the groups re-counted."""
 
@@ -50,12 +51,14 @@ class Estimate:
         individual: Float[np.ndarray, " episodes"] | None = None,
     ) -> Estimate:
         """An estimate whose contributions are independent."""
-        value = float(contributions.mean())
+        with np.errstate(invalid="ignore"):
+            value = float(contributions.mean())
         if not np.isfinite(value):
             return cls(None, None, effective_episodes, "not defined: the weights exceed floating point")
         return cls(value, contributions, effective_episodes, note, individual=individual)
 
 
+@runtime_checkable
 class Estimator(Protocol):
     """`name` is its label in tables."""
 

@@ -31,18 +31,20 @@ class ImportanceSampling:
         case = case.softened(self.softening)
         weights = case.weights
         if not self.normalized:
-            return unnormalized(weights, weights.last * case.returns)
+            with np.errstate(over="ignore"):
+                return unnormalized(weights, np.exp(weights.log_last) * case.returns)
         effective = float(weights.effective_episodes[-1])
         if weights.vanishes:
             return Estimate(None, None, effective, f"not defined: {weights.vanishing}")
-        contributions = weights.last * case.returns * (len(case.data) / weights.last.sum())
+        last = weights.last
+        contributions = last * case.returns * (len(case.data) / last.sum())
 
         def pool(groups: np.ndarray, count: int) -> PooledTerms:
             return PooledTerms(
-                sums=np.bincount(groups, weights.last, count)[:, None],
-                after=np.bincount(groups, weights.last * case.returns, count)[:, None],
+                sums=np.bincount(groups, last, count)[:, None],
+                after=np.bincount(groups, last * case.returns, count)[:, None],
                 before=None,
-                initial=np.bincount(groups, minlength=count).astype(np.float64),
+                sizes=np.bincount(groups, minlength=count).astype(np.float64),
             )
 
         return Estimate(float(contributions.mean()), contributions, effective, pool=pool)
@@ -68,14 +70,12 @@ class PerDecisionImportanceSampling:
         if self.normalized:
             return NormalizedTerms(weights, case.rewards).estimate()
         rewards = case.rewards
-        return unnormalized(weights, totals(lambda at: weights.scaled[at] * rewards(at), case.data.offsets))
+        return unnormalized(weights, totals(lambda at: weights.plain(at) * rewards(at), case.data.offsets))
 
 
-def unnormalized(weights: Weights, scaled_contributions: np.ndarray) -> Estimate:
-    """The estimate with these contributions, given in units of the scaled weights."""
+def unnormalized(weights: Weights, contributions: np.ndarray) -> Estimate:
+    """The estimate that is the plain mean of these contributions."""
     note = f"{weights.vanishing}: nothing after it is counted" if weights.vanishes else ""
-    with np.errstate(over="ignore", invalid="ignore"):
-        contributions = scaled_contributions * weights.unit
     return Estimate.of_contributions(contributions, float(weights.effective_episodes[-1]), note)
 
 

@@ -36,7 +36,7 @@ class NormalizedTerms:
         scale = len(data) / weights.sums
         contributions = totals(lambda at: self._after(at) * scale[data.steps[at]], data.offsets)
         if self.before is not None:
-            earlier = np.concatenate([[1 / weights.initial], scale[:-1]])
+            earlier = np.concatenate([[1.0], scale[:-1]])
             contributions += totals(lambda at: self._before(at) * earlier[data.steps[at]], data.offsets)
         return Estimate(float(contributions.mean()), contributions, effective, pool=self.pool)
 
@@ -56,11 +56,9 @@ class NormalizedTerms:
         for parts in over_blocks(work, data.offsets, size=max(_BLOCK_STEPS, 4 * sums.size)):
             for table, part in zip((sums, after, before), parts, strict=False):
                 table += part.reshape(shape)
-        width = data.longest + 1
-        ended = np.bincount(groups * width + data.lengths, weights.last, count * width)
-        sums += np.cumsum(ended.reshape(count, width), axis=1)[:, :-1]
-        initial = np.bincount(groups, minlength=count) * weights.initial
-        return PooledTerms(sums, after, None if self.before is None else before, initial)
+        sums += weights.carried(groups, count)
+        sizes = np.bincount(groups, minlength=count).astype(np.float64)
+        return PooledTerms(sums, after, None if self.before is None else before, sizes)
 
     def _after(self, at: slice) -> Float[np.ndarray, " block"]:
         return self.weights.scaled[at] * self.after(at)
@@ -72,16 +70,16 @@ class NormalizedTerms:
 
 @dataclass(frozen=True, eq=False)
 class PooledTerms:
-    """D_t, A_t, B_t and D_{-1} summed within groups of episodes."""
+    """D_t, A_t, B_t and the number of episodes, summed within groups of episodes."""
 
     sums: Float[np.ndarray, "groups longest"]
     after: Float[np.ndarray, "groups longest"]
     before: Float[np.ndarray, "groups longest"] | None
-    initial: Float[np.ndarray, " groups"]
+    sizes: Float[np.ndarray, " groups"]
 
     def values(self, counts: Float[np.ndarray, "draws groups"]) -> Float[np.ndarray, " draws"]:
         result = np.zeros(len(counts))
-        earlier = counts @ self.initial
+        earlier = counts @ self.sizes
         width = max(1, _BLOCK_CELLS // len(counts))
         for start in range(0, self.sums.shape[1], width):
             block = slice(start, start + width)

@@ -6,65 +6,103 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
-from repbm.data import Terms, Trajectories, cumulative_products
+from repbm.data import Block, Terms, Trajectories, log_products, over_blocks
+
+_LARGEST_LOG = 600.0
+"""Logarithms of weights beyond this, either way, are kept relative to the largest of their step."""
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """w_t = rho_0 ... rho_t of every logged step, as a multiple of exp(`log_scale`).
+    """w_t = rho_0 ... rho_t of every logged step.
 
-    The scale is nearly always 1; it keeps products of many large ratios finite.
-    A finished episode keeps its last weight in every later sum over episodes.
+    They are kept as multiples of exp(m_t), m_t one number a step, so that products of many ratios neither overflow nor
+    vanish; m_t is 0 unless that is needed (`log_scales` is then None). A finished episode keeps its last weight in
+    every later sum over episodes.
     """
 
     data: Trajectories
     scaled: Float[np.ndarray, " steps"]
-    log_scale: float
+    log_last: Float[np.ndarray, " episodes"]
+    """log w_{L-1} of every episode."""
+    log_scales: Float[np.ndarray, " longest"] | None = None
 
     @classmethod
     def of_ratios(cls, data: Trajectories, ratios: Terms) -> Weights:
-        return cls(data, *cumulative_products(ratios, data.offsets))
+        scaled, log_last = np.empty(len(data.rewards)), np.empty(len(data))
 
-    @property
-    def unit(self) -> float:
-        """What one scaled weight stands for; inf where it is beyond floating point."""
+        def work(block: Block) -> float:
+            logs = log_products(ratios(block.entries), block.offsets)
+            log_last[block.segments] = logs[block.offsets[1:] - 1]
+            reach = np.abs(logs, where=logs > -np.inf, out=np.zeros_like(logs)).max()
+            with np.errstate(over="ignore"):
+                np.exp(logs, out=scaled[block.entries])
+            return float(reach)
+
+        if max(over_blocks(work, data.offsets)) <= _LARGEST_LOG:
+            return cls(data, scaled, log_last)
+        logs = np.concatenate(
+            list(over_blocks(lambda block: log_products(ratios(block.entries), block.offsets), data.offsets))
+        )
+        scales = np.full(data.longest, -np.inf)
+        np.maximum.at(scales, data.steps, logs)
+        finished = np.full(data.longest + 1, -np.inf)
+        np.maximum.at(finished, data.lengths, log_last)
+        scales = np.maximum(scales, np.maximum.accumulate(finished)[:-1])
+        scales[scales == -np.inf] = 0.0
+        return cls(data, np.exp(logs - scales[data.steps]), log_last, scales)
+
+    def plain(self, at: slice) -> Float[np.ndarray, " block"]:
+        """w_t itself, inf beyond floating point."""
+        if self.log_scales is None:
+            return self.scaled[at]
         with np.errstate(over="ignore"):
-            return float(np.exp(self.log_scale))
+            return self.scaled[at] * np.exp(self.log_scales)[self.data.steps[at]]
 
     @property
-    def initial(self) -> float:
-        """The scaled w_{-1}."""
-        return float(np.exp(-self.log_scale))
-
-    @cached_property
-    def last(self) -> Float[np.ndarray, " episodes"]:
-        """The scaled weight of every episode's last step."""
-        return self.scaled[self.data.lasts]
+    def plain_before(self) -> Terms:
+        """w_{t-1} itself, with w_{-1} = 1."""
+        return self.before if self.log_scales is None else self.data.delayed(self.plain(slice(None)), 1.0)
 
     @property
     def before(self) -> Terms:
         """The scaled w_{t-1} of every step, with w_{-1} = 1."""
-        return self.data.delayed(self.scaled, self.initial)
+        return self.data.delayed(self.scaled, 1.0)
 
-    def carried(self, last: Float[np.ndarray, " episodes"]) -> Float[np.ndarray, " longest"]:
-        """For every step, the sum of `last` over the episodes that finished before it."""
-        return np.cumsum(np.bincount(self.data.lengths, last, self.data.longest + 1))[:-1]
+    @property
+    def last(self) -> Float[np.ndarray, " episodes"]:
+        """The weight of every episode's last step, relative to the scale of the last step of all."""
+        return np.exp(self.log_last if self.log_scales is None else self.log_last - self.log_scales[-1])
+
+    def carried(
+        self, groups: Int[np.ndarray, " episodes"], count: int, power: int = 1
+    ) -> Float[np.ndarray, "groups longest"]:
+        """For every group and step, the sum of the last weights, to a power, of episodes that finished before it."""
+        width = self.data.longest + 1
+        cell = groups * width + self.data.lengths
+        if self.log_scales is None:
+            ended = np.bincount(cell, self.last**power, count * width).reshape(count, width)
+            return np.cumsum(ended, axis=1)[:, :-1]
+        tops = np.full(width, -np.inf)
+        np.maximum.at(tops, self.data.lengths, self.log_last)
+        tops[tops == -np.inf] = 0.0
+        ended = np.bincount(cell, np.exp(power * (self.log_last - tops[self.data.lengths])), count * width)
+        with np.errstate(divide="ignore"):
+            logs = np.log(ended.reshape(count, width)) + power * tops
+        return np.exp(np.logaddexp.accumulate(logs, axis=1)[:, :-1] - power * self.log_scales)
 
     @cached_property
     def sums(self) -> Float[np.ndarray, " longest"]:
         """sum over all episodes of the scaled w_t, for every step t."""
-        return self.data.step_sums(lambda at: self.scaled[at]) + self.carried(self.last)
+        return self.data.step_sums(lambda at: self.scaled[at]) + self._all_carried(1)
 
     @cached_property
     def effective_episodes(self) -> Float[np.ndarray, " longest"]:
         """(sum w_t)^2 / sum w_t^2 over all episodes, for every step t (Kish); 0 without any weight."""
-        # Divided by the largest first: the square of a scaled weight may overflow.
-        top = self.scaled.max() or 1.0
-        squares = self.data.step_sums(lambda at: (self.scaled[at] / top) ** 2)
-        squares += self.carried((self.last / top) ** 2)
-        return np.divide((self.sums / top) ** 2, squares, out=np.zeros_like(squares), where=squares > 0)
+        squares = self.data.step_sums(lambda at: self.scaled[at] ** 2) + self._all_carried(2)
+        return np.divide(self.sums**2, squares, out=np.zeros_like(squares), where=squares > 0)
 
     @property
     def vanishes(self) -> bool:
@@ -77,3 +115,6 @@ class Weights:
         step = int(np.flatnonzero(self.sums == 0)[0]) - 1
         past = f"past step {step}" if step >= 0 else "even at its first step"
         return f"no episode follows the policy {past}"
+
+    def _all_carried(self, power: int) -> Float[np.ndarray, " longest"]:
+        return self.carried(np.zeros(len(self.data), dtype=np.int64), 1, power)[0]

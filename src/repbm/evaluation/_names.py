@@ -96,7 +96,8 @@ def _imported(path: Path, name: str) -> Any:
     if not path.is_file():
         raise InputError("no such file", where=str(path), fix="check the path before the colon")
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     folder = str(path.resolve().parent)
     sys.path.insert(0, folder)

@@ -25,8 +25,8 @@ def read_log(
     """Read a log: one row a step.
 
     Columns: `episode`, optional `step`, observations `obs_*`, `action`, `reward`, `terminated`, optional `truncated`,
-    optional `behavior_prob` (or `pscore`, `propensity`, `action_prob`). The state after an episode's last step stands in
-    `next_obs_*` columns or in a last row with an empty action. `columns` maps our names to the table's own;
+    optional `behavior_prob` (or `pscore`, `propensity`, `action_prob`). The state after an episode's last step stands
+    in `next_obs_*` columns or in a last row with an empty action. `columns` maps our names to the table's own;
     `obs` maps to several, separated by commas. `keep` names further columns to carry along. A log without a column
     `terminated` needs `all_terminated`. Rows may come in any order if there is a `step`.
     """

@@ -34,7 +34,7 @@ def compiled(policy: ObservationPolicy, labels: tuple[Label, ...]) -> Callable[[
     import jax
     import jax.numpy as jnp
 
-    def host(observations: np.ndarray) -> np.ndarray:
+    def host(observations: jax.Array) -> np.ndarray:
         rows = np.asarray(observations, dtype=np.float64)
         flat = rows.reshape(-1, rows.shape[-1])
         result = policy.probabilities(flat, labels).reshape(*rows.shape[:-1], len(labels))

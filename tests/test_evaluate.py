@@ -1,0 +1,164 @@
+"""evaluate() and the command line: the contract of files, names and exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+from repbm import evaluate
+from repbm.cli import main
+from repbm.domains import TabularWorld
+from repbm.estimators import DirectMethod, FunctionCritic
+from repbm.logs import log_frame, read_log
+
+ESTIMATES = "policy estimator value low high level std_error episodes effective_episodes note".split()
+INDIVIDUALS = "policy estimator episode value low high".split()
+DIAGNOSTICS = "policy step alive factual counterfactual u effective_episodes".split()
+POLICY = "import numpy as np\ndef act(x):\n    return np.where(x[:, 0] > 2, 'b', 'a')\n"
+
+
+@pytest.fixture(scope="module")
+def frame() -> pl.DataFrame:
+    generator = np.random.default_rng(0)
+    world = TabularWorld.random(6, 2, 5, generator)
+    behavior = generator.dirichlet([3.0, 3.0], size=6)
+    frame = log_frame(world.collect(behavior, 60, generator))
+    return frame.with_columns(pl.col("action").replace_strict({0: "a", 1: "b"}, return_dtype=pl.String))
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch, frame: pl.DataFrame):
+    """A folder with a log and a policy, as a user would have it."""
+    monkeypatch.chdir(tmp_path)
+    frame.write_parquet("log.parquet")
+    (tmp_path / "my_policy.py").write_text(POLICY)
+    return tmp_path
+
+
+def run(monkeypatch, *words: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["repbm", *words])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    return int(stopped.value.code or 0)
+
+
+def test_the_contract_of_files(here, monkeypatch, capsys) -> None:
+    words = "evaluate log.parquet --policy my_policy.py:act --out result --seed 3 --level 0.9 --discount 0.9".split()
+    assert run(monkeypatch, *words) == 0
+    assert sorted(path.name for path in here.iterdir()) == ["log.parquet", "my_policy.py", "result"]
+    estimates = pl.read_csv(here / "result/estimates.csv")
+    assert estimates.columns == ESTIMATES
+    assert estimates["estimator"].to_list() == "is wis pdis wpdis soft-is soft-wis soft-pdis soft-wpdis".split()
+    assert set(estimates["policy"]) == {"my_policy.py:act"}
+    assert set(estimates["level"]) == {0.9}
+    assert pl.read_csv(here / "result/individuals.csv").columns == INDIVIDUALS
+    diagnostics = pl.read_csv(here / "result/diagnostics.csv")
+    assert diagnostics.columns == DIAGNOSTICS
+    assert diagnostics["alive"][0] == 60
+    assert (diagnostics["factual"] + diagnostics["counterfactual"] <= diagnostics["alive"]).all()
+    stored = json.loads((here / "result/run.json").read_text())
+    assert set(stored) == {"version", "arguments", "seed", "log_sha256", "seconds"}
+    assert stored["seed"] == 3
+    assert len(stored["log_sha256"]) == 64
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].split("\t")[:3] == ["policy", "estimator", "value"]
+    assert len(printed) == 1 + 8 + 1
+
+
+def test_a_second_run_replaces_the_first_whole(here, monkeypatch) -> None:
+    words = "evaluate log.parquet --policy my_policy.py:act --out result --quiet".split()
+    assert run(monkeypatch, *words) == 0
+    assert run(monkeypatch, *words, "--estimator", "pdis") == 0
+    assert len(pl.read_csv(here / "result/estimates.csv")) == 1
+    assert [path.name for path in here.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_failure_while_writing_leaves_the_old_result(here, monkeypatch) -> None:
+    words = "evaluate log.parquet --policy my_policy.py:act --out result --quiet".split()
+    assert run(monkeypatch, *words) == 0
+    before = (here / "result/estimates.csv").read_text()
+
+    def fails(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("json.dumps", fails)
+    assert run(monkeypatch, *words, "--seed", "8") == 2
+    assert (here / "result/estimates.csv").read_text() == before
+    assert [path.name for path in here.iterdir() if path.name.startswith(".")] == []
+
+
+def test_quiet_prints_nothing(here, monkeypatch, capsys) -> None:
+    assert run(monkeypatch, *"evaluate log.parquet --policy my_policy.py:act --quiet".split()) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_several_policies_by_name(here, monkeypatch, capsys) -> None:
+    words = "evaluate log.parquet --policy new=my_policy.py:act --policy mine=probability:behavior_prob --estimator wis"
+    assert run(monkeypatch, *words.split()) == 0
+    rows = [line.split("\t")[:2] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert rows == [["new", "wis"], ["mine", "wis"]]
+
+
+def test_the_logging_policy_is_worth_the_mean_return(here) -> None:
+    evaluation = evaluate("log.parquet", "probability:behavior_prob", estimators=["is", "wis", "pdis", "wpdis"])
+    mean = read_log("log.parquet").returns().mean()
+    np.testing.assert_allclose(evaluation.estimates["value"].to_numpy(), mean)
+
+
+def test_seed_decides_and_order_does_not(frame: pl.DataFrame) -> None:
+    def bounds(names: list[str], seed: int) -> dict[str, tuple[float, float]]:
+        table = evaluate(frame, act, estimators=names, seed=seed).estimates
+        return {row["estimator"]: (row["low"], row["high"]) for row in table.iter_rows(named=True)}
+
+    first = bounds(["wis", "wpdis"], 1)
+    assert first == bounds(["wpdis", "wis"], 1)
+    assert first != bounds(["wis", "wpdis"], 2)
+
+
+def act(observations: np.ndarray) -> np.ndarray:
+    return np.where(observations[:, 0] > 2, "b", "a")
+
+
+def test_individual_values_come_with_the_episode_names(frame: pl.DataFrame) -> None:
+    critic = FunctionCritic(lambda observations, steps: np.tile(observations, (1, 2)), "state number")
+    named = frame.with_columns(episode=pl.lit("patient ") + pl.col("episode").cast(pl.String))
+    found = evaluate(named, act, estimators=[DirectMethod(critic)]).individuals
+    assert found.columns == INDIVIDUALS
+    first = named.filter(pl.col("step") == 0)
+    expected = dict(zip(first["episode"], first["obs_state"], strict=True))
+    assert dict(zip(found["episode"], found["value"], strict=True)) == expected
+
+
+def test_horizon_reaches_the_estimate(frame: pl.DataFrame) -> None:
+    data = read_log(frame)
+    value = evaluate(data, act, estimators=["wis"], horizon=1).estimates["value"][0]
+    first = data.until(1)
+    assert first.behavior is not None
+    weights = (np.array(first.actions.decoded()) == act(first.observations)) / first.behavior
+    assert value == pytest.approx((weights * first.rewards).sum() / weights.sum())
+
+
+def test_help_needs_no_jax_and_demo_shows_the_truth() -> None:
+    code = (
+        "import sys; sys.argv = ['repbm', '--help']\nfrom repbm.cli import main\ntry: main()\nexcept SystemExit: pass\n"
+    )
+    code += "assert not {'jax', 'numpy', 'polars', 'scipy'} & set(sys.modules), sorted(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    shown = subprocess.run(
+        [sys.executable, "-c", "import sys; sys.argv = ['repbm', 'demo']\nfrom repbm.cli import main\nmain()"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
+    assert "truth" in shown[0].split("\t")
+    assert len(shown) == 1 + 16 + 1
+
+
+def test_importance_sampling_never_imports_jax(here) -> None:
+    code = "import sys\nfrom repbm import evaluate\nevaluate('log.parquet', 'probability:behavior_prob')\n"
+    subprocess.run([sys.executable, "-c", code + "assert 'jax' not in sys.modules"], check=True)
