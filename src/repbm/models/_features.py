@@ -1,0 +1,64 @@
+"""Products of Chebyshev polynomials up to a total degree."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+
+_MOST_FEATURES = 400
+
+
+@cache
+def exponents(dimensions: int, degree: int) -> Int[np.ndarray, "features dimensions"]:
+    """The degree of every dimension in every feature, features in order of their total degree."""
+    rows = [
+        np.bincount(np.asarray(chosen, dtype=np.int64), minlength=dimensions)
+        for total in range(degree + 1)
+        for chosen in combinations_with_replacement(range(dimensions), total)
+    ]
+    return np.asarray(rows).reshape(len(rows), dimensions)
+
+
+def highest_degree(dimensions: int, observations: int, limit: int = 12) -> int:
+    """The highest degree whose features are not too many: for the log's size, and at all."""
+    most = min(_MOST_FEATURES, observations // 10)
+    degree = 1
+    while degree < limit and _count(dimensions, degree + 1) <= most:
+        degree += 1
+    return degree
+
+
+def _count(dimensions: int, degree: int) -> int:
+    """How many monomials of `dimensions` variables have a total degree of at most `degree`."""
+    result = 1
+    for k in range(1, degree + 1):
+        result = result * (dimensions + k) // k
+    return result
+
+
+def features(positions: Any, powers: Int[np.ndarray, "features dimensions"], numpy: Any) -> Any:
+    """Every feature at positions in the box, in NumPy or in JAX; positions outside count as its border.
+
+    Each feature of degree d is one of degree d-1 times the Chebyshev polynomial of its last dimension.
+    """
+    inside = numpy.clip(positions, -1.0, 1.0)
+    degree = int(powers.max()) if powers.size else 0
+    chebyshev = [numpy.ones_like(inside), inside]
+    for _ in range(degree - 1):
+        chebyshev.append(2 * inside * chebyshev[-1] - chebyshev[-2])
+    columns: dict[tuple[int, ...], Any] = {}
+    zero = (0,) * powers.shape[1]
+    columns[zero] = numpy.ones_like(inside[..., 0])
+    for row in powers.tolist():
+        key = tuple(row)
+        if key == zero:
+            continue
+        last = max(k for k, power in enumerate(row) if power)
+        rest = (*row[:last], 0, *row[last + 1 :])
+        factor = chebyshev[row[last]][..., last]
+        columns[key] = factor if rest == zero else columns[rest] * factor
+    return numpy.stack([columns[tuple(row)] for row in powers.tolist()], axis=-1)

@@ -1,0 +1,102 @@
+"""A fitted model of the world: what follows a state and an action, what it is worth, and whether it ends there."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from repbm.core import Label
+from repbm.models._polynomial import Polynomial
+from repbm.models._saturation import Saturation
+from repbm.models._termination import Termination
+
+
+class Dynamics(eqx.Module):
+    """The expected next state of every action."""
+
+    @abstractmethod
+    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions dimensions"]: ...
+
+
+class Reward(eqx.Module):
+    """The expected reward of every action, from the state before it, and the one after it where that helps."""
+
+    @abstractmethod
+    def __call__(
+        self, states: Float[Array, "batch dimensions"], next_states: Float[Array, "batch dimensions"]
+    ) -> Float[Array, "batch actions"]: ...
+
+
+class PolynomialDynamics(Dynamics):
+    """The change of state as one polynomial an action."""
+
+    center: Float[Array | np.ndarray, " dimensions"]
+    reach: Float[Array | np.ndarray, " dimensions"]
+    change: Polynomial
+
+    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions dimensions"]:
+        return states[:, None] + self.reach * self.change((states - self.center) / self.reach)
+
+
+class PolynomialReward(Reward):
+    """One polynomial an action, of the state before or of the one after."""
+
+    center: Float[Array | np.ndarray, " dimensions"]
+    reach: Float[Array | np.ndarray, " dimensions"]
+    polynomial: Polynomial
+    after: bool = eqx.field(static=True)
+
+    def __call__(
+        self, states: Float[Array, "batch dimensions"], next_states: Float[Array, "batch dimensions"]
+    ) -> Float[Array, "batch actions"]:
+        looked_at = next_states if self.after else states
+        return self.polynomial((looked_at - self.center) / self.reach)[..., 0]
+
+
+class Noise(eqx.Module):
+    """What the expected next state misses: draws from held-out residuals of the same action.
+
+    `scale` is 0 where the log shows no noise worth drawing.
+    """
+
+    residuals: Float[Array | np.ndarray, "actions draws dimensions"]
+
+    def draw(self, key: Array, actions: Int[Array, " batch"]) -> Float[Array, "batch dimensions"]:
+        chosen = jax.random.randint(key, actions.shape, 0, self.residuals.shape[1])
+        return jnp.asarray(self.residuals)[actions, chosen]
+
+
+class Model(eqx.Module):
+    """Dynamics, saturation, reward, termination and noise, fitted to one log."""
+
+    dynamics: Dynamics
+    saturation: Saturation
+    reward: Reward
+    termination: Termination
+    noise: Noise | None
+    low: Float[Array | np.ndarray, " dimensions"]
+    high: Float[Array | np.ndarray, " dimensions"]
+    """The box of logged states."""
+    labels: tuple[Label, ...] = eqx.field(static=True)
+    horizon: int = eqx.field(static=True)
+
+    @property
+    def stochastic(self) -> bool:
+        return self.noise is not None
+
+    def step(
+        self, states: Float[Array, "batch dimensions"], actions: Int[Array, " batch"], key: Array
+    ) -> tuple[Float[Array, "batch dimensions"], Float[Array, " batch"], Float[Array, " batch"]]:
+        """The next states, the rewards, and the probabilities that the episode ends there."""
+        rows = jnp.arange(states.shape[0])
+        following = self.dynamics(states)[rows, actions]
+        if self.noise is not None:
+            following = following + self.noise.draw(key, actions)
+        following = self.saturation(following)
+        rewards = self.reward(states, following)[rows, actions]
+        return following, rewards, self.termination(following)

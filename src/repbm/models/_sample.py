@@ -1,0 +1,66 @@
+"""What models are fitted to: logged transitions with the weights of an objective."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from repbm.core import InputError
+from repbm.data import Support, Trajectories
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """All logged transitions (s, a, r, s'), flat.
+
+    `followed` says where s' was logged. `ended` is 1 where the world ended the episode with this step and 0 where it went
+    on; a step after which the log stopped is censored, which `judged` says by False. `marginal` is f_t / u_t.
+    """
+
+    states: Float[np.ndarray, "steps dimensions"]
+    actions: Int[np.ndarray, " steps"]
+    rewards: Float[np.ndarray, " steps"]
+    next_states: Float[np.ndarray, "steps dimensions"]
+    followed: Bool[np.ndarray, " steps"]
+    ended: Bool[np.ndarray, " steps"]
+    judged: Bool[np.ndarray, " steps"]
+    steps: Int[np.ndarray, " steps"]
+    episodes: Int[np.ndarray, " steps"]
+    marginal: Float[np.ndarray, " steps"]
+    factual: Float[np.ndarray, " steps"]
+    counterfactual: Float[np.ndarray, " steps"]
+    action_count: int
+
+    @classmethod
+    def of(cls, data: Trajectories, support: Support | None) -> Sample:
+        """The transitions of a log; without a policy's support every marginal weight is 0."""
+        count = len(data.rewards)
+        states = np.ascontiguousarray(data.observations, dtype=np.float64)
+        if states.shape[1] == 0:
+            raise InputError("a model needs observations", fix="name the observation columns with --column obs=...")
+        following = np.ascontiguousarray(data.next_observations(), dtype=np.float64)
+        last = np.zeros(count, dtype=bool)
+        last[data.lasts] = True
+        ended = np.zeros(count, dtype=bool)
+        ended[data.lasts] = data.terminated
+        nothing = np.zeros(count)
+        return cls(
+            states=states,
+            actions=data.actions.codes.astype(np.int32),
+            rewards=data.rewards,
+            next_states=following,
+            followed=np.isfinite(following).all(axis=1),
+            ended=ended,
+            judged=~last | ended,
+            steps=data.steps,
+            episodes=np.repeat(np.arange(len(data)), data.lengths),
+            marginal=nothing if support is None else support.marginal_weights,
+            factual=nothing if support is None else support.factual,
+            counterfactual=nothing if support is None else support.counterfactual,
+            action_count=len(data.actions.labels),
+        )
+
+    def __len__(self) -> int:
+        return len(self.rewards)

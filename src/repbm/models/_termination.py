@@ -1,0 +1,141 @@
+"""Termination: from which states the world does not go on."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from repbm.models._features import exponents, features, highest_degree
+from repbm.models._sample import Sample
+from repbm.models._scaling import Range
+
+
+_LOGISTIC_ROWS = 50_000
+
+
+class Termination(eqx.Module):
+    """The probability that the episode ends with arrival in a state."""
+
+    @abstractmethod
+    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]: ...
+
+
+class Never(Termination):
+    """The log never ends early: only the horizon ends an episode."""
+
+    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
+        return jnp.zeros(states.shape[0], states.dtype)
+
+
+class Box(Termination):
+    """The episode goes on inside a box; `inside` and `outside` are the probabilities of an end in either place."""
+
+    low: Float[Array | np.ndarray, " dimensions"]
+    high: Float[Array | np.ndarray, " dimensions"]
+    inside: Float[Array | np.ndarray, ""]
+    outside: Float[Array | np.ndarray, ""]
+
+    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
+        out = ((states < self.low) | (states > self.high)).any(axis=-1)
+        return jnp.where(out, self.outside, self.inside)
+
+
+class Logistic(Termination):
+    """1 / (1 + exp(-score)), the score a polynomial of the position in the box of logged states."""
+
+    center: Float[Array | np.ndarray, " dimensions"]
+    reach: Float[Array | np.ndarray, " dimensions"]
+    coefficients: Float[Array | np.ndarray, " features"]
+    dimensions: int = eqx.field(static=True)
+    degree: int = eqx.field(static=True)
+
+    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
+        x = features((states - self.center) / self.reach, exponents(self.dimensions, self.degree), jnp)
+        return jax.nn.sigmoid(x @ self.coefficients)
+
+
+def fit_termination(sample: Sample, held_out: Bool[np.ndarray, " steps"], box: Range) -> Termination:
+    """Box or logistic, whichever has the smaller held-out log loss; never, where the log shows no end.
+
+    Steps after which the log stopped are censored: they say neither that the episode ended nor that it went on.
+    """
+    known = sample.judged & sample.followed
+    states, ended, held = sample.next_states[known], sample.ended[known], held_out[known]
+    if not ended.any():
+        return Never()
+    if not ended[held].any() or not ended[~held].any() or ended.all():
+        return _box(states, ended)
+    rivals = (_box, lambda s, e: _logistic(s, e, box))
+    losses = [_log_loss(rival(states[~held], ended[~held]), states[held], ended[held]) for rival in rivals]
+    return rivals[int(np.argmin(losses))](states, ended)
+
+
+def _log_loss(termination: Termination, states: np.ndarray, ended: np.ndarray) -> float:
+    with jax.enable_x64(True):
+        probability = np.asarray(termination(jnp.asarray(states)))
+    floor = 0.5 / len(ended)
+    probability = np.clip(probability, floor, 1 - floor)
+    return float(-np.log(np.where(ended, probability, 1 - probability)).mean())
+
+
+def _box(states: np.ndarray, ended: np.ndarray) -> Box:
+    """The fewest faces of the box of ongoing states that, together, cut off the ended ones.
+
+    A face stands midway between the outermost ongoing state and the nearest ended one beyond it.
+    """
+    size = states.shape[1]
+    low, high = np.full(size, -np.inf), np.full(size, np.inf)
+    last = states[ended]
+    going = states[~ended] if (~ended).any() else np.empty((0, size))
+    inner_low = going.min(axis=0, initial=np.inf)
+    inner_high = going.max(axis=0, initial=-np.inf)
+    open_ends = np.ones(len(last), dtype=bool)
+    while open_ends.any():
+        below, above = (last < inner_low) & open_ends[:, None], (last > inner_high) & open_ends[:, None]
+        gains = np.stack([below.sum(axis=0), above.sum(axis=0)])
+        if gains.max() == 0:
+            break
+        side, j = np.unravel_index(int(gains.argmax()), gains.shape)
+        if side == 0:
+            edge = last[last[:, j] < inner_low[j], j].max()
+            low[j] = (edge + inner_low[j]) / 2 if np.isfinite(inner_low[j]) else edge
+            open_ends &= ~below[:, j]
+        else:
+            edge = last[last[:, j] > inner_high[j], j].min()
+            high[j] = (edge + inner_high[j]) / 2 if np.isfinite(inner_high[j]) else edge
+            open_ends &= ~above[:, j]
+    out = ((states < low) | (states > high)).any(axis=1)
+    inside = float(ended[~out].mean()) if (~out).any() else 0.0
+    outside = float(ended[out].mean()) if out.any() else 1.0
+    return Box(low, high, np.asarray(inside), np.asarray(outside))
+
+
+def _logistic(states: np.ndarray, ended: np.ndarray, box: Range, rounds: int = 25) -> Logistic:
+    """Penalised likelihood by Newton's method; the prior of the classes is that of the log."""
+    degree = min(3, highest_degree(states.shape[1], len(states)))
+    share = min(1.0, _LOGISTIC_ROWS / len(states))
+    # A long log is thinned: all ends are kept, of the rest a share that counts for all.
+    kept = ended | (np.arange(len(states)) % max(1, round(1 / share)) == 0)
+    count = np.where(ended[kept], 1.0, (~ended).sum() / max((~ended & kept).sum(), 1))
+    x = features(box.place(states[kept]), exponents(states.shape[1], degree), np)
+    y = ended[kept].astype(np.float64)
+    coefficients = np.zeros(x.shape[1])
+    rate = np.clip(ended.mean(), 1e-9, 1 - 1e-9)
+    coefficients[0] = np.log(rate / (1 - rate))
+    penalty = np.full(x.shape[1], 1e-3)
+    penalty[0] = 1e-9
+    for _ in range(rounds):
+        p = 1 / (1 + np.exp(-np.clip(x @ coefficients, -30, 30)))
+        w = count * np.maximum(p * (1 - p), 1e-9)
+        slope = x.T @ (count * (y - p)) - penalty * coefficients
+        change = np.linalg.solve((x * w[:, None]).T @ x + np.diag(penalty), slope)
+        size = np.abs(change).max()
+        coefficients += change * min(1.0, 5.0 / max(size, 1e-12))
+        if size < 1e-8:
+            break
+    return Logistic(box.center, box.reach, coefficients, states.shape[1], degree)
