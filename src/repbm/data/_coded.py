@@ -31,9 +31,9 @@ class Coded:
         if array.dtype == object:
             array = np.asarray([as_label(value) for value in array.tolist()])
         if array.dtype.kind == "f":
-            whole = np.isfinite(array) & (array == np.floor(array))
+            whole = np.isfinite(array) & (array == np.floor(array)) & (np.abs(array) < 2.0**63)
             if not whole.all():
-                as_label(array[~whole][0].item())
+                raise ValueError(f"{array[~whole][0].item()!r}, which is neither a whole number nor text")
             array = array.astype(np.int64)
         if array.dtype.kind not in "biuUT" and array.size:
             raise ValueError(f"values of type {array.dtype} are neither whole numbers nor text")
@@ -70,7 +70,8 @@ def _distinct(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if array.dtype.kind in "iu" and array.size:
         low, high = int(array.min()), int(array.max())
         if high - low < _TABLE_SPAN:
-            shifted = array - array.dtype.type(low) if low else array
+            # Small types wrap around; read as unsigned, the difference is right.
+            shifted = (array - array.dtype.type(low)).view(f"u{array.itemsize}") if low else array
             present = np.zeros(high - low + 1, dtype=bool)
             present[shifted] = True
             place = (np.cumsum(present) - 1).astype(np.int32)

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from repbm._version import __version__
@@ -103,7 +104,8 @@ def evaluate(
         done += 1
         for estimator in chosen:
             tell(f"{estimator.name}, policy {name}", done, total)
-            tables.add(name, estimator.name, case, estimator(case))
+            with np.errstate(over="ignore", invalid="ignore"):
+                tables.add(name, estimator.name, case, estimator(case))
             done += 1
         tables.add_diagnostics(name, case)
     tell("done", total, total)
@@ -137,7 +139,8 @@ class _Tables:
         self.diagnostics: list[pl.DataFrame] = []
 
     def add(self, policy: str, name: str, case: Case, estimate: Estimate) -> None:
-        bounds = interval(estimate, self.level, self.resampling)
+        estimate = _finite_estimate(estimate)
+        bounds = _finite_interval(interval(estimate, self.level, self.resampling))
         self.estimates.append(
             {
                 "policy": policy,
@@ -205,6 +208,20 @@ def _note(case: Case, estimate: Estimate, bounds: Interval) -> str:
     if unseen:
         notes.append(f"the log never shows {', '.join(map(repr, unseen[:3]))}, which the policy may take")
     return "; ".join(note for note in notes if note)
+
+
+def _finite_estimate(estimate: Estimate) -> Estimate:
+    """The estimate, or none where numbers of the log are so large that it cannot be computed."""
+    if estimate.value is None or np.isfinite(estimate.value):
+        return estimate
+    return Estimate(None, None, estimate.effective_episodes, "not defined: its sums exceed floating point")
+
+
+def _finite_interval(bounds: Interval) -> Interval:
+    numbers = [number for number in (bounds.low, bounds.high, bounds.std_error) if number is not None]
+    if np.isfinite(numbers).all():
+        return bounds
+    return Interval(None, None, None, "no interval: its sums exceed floating point")
 
 
 def _checked(discount: float, level: float, seed: int) -> None:

@@ -93,18 +93,23 @@ def _named(words: str) -> Policy:
 
 def _imported(path: Path, name: str) -> Any:
     """An attribute of a Python file; modules beside the file can be imported by it."""
-    if not path.is_file():
-        raise InputError("no such file", where=str(path), fix="check the path before the colon")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    try:
+        path.open("rb").close()
+    except FileNotFoundError:
+        raise InputError("no such file", where=str(path), fix="check the path before the colon") from None
+    except OSError as fault:
+        raise InputError(f"cannot be read ({fault.strerror})", where=str(path)) from fault
+    spec = importlib.util.spec_from_file_location(f"_repbm_policy_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
     folder = str(path.resolve().parent)
     sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
-    except Exception as fault:
-        frames = [f for f in traceback.extract_tb(fault.__traceback__) if Path(f.filename) == path]
+    except (Exception, SystemExit) as fault:
+        frames = [f for f in traceback.extract_tb(fault.__traceback__) if Path(f.filename) == path.absolute()]
         line = f":{frames[-1].lineno}" if frames else ""
         raise InputError(f"fails to load with {type(fault).__name__}: {fault}", where=f"{path}{line}") from fault
     finally:

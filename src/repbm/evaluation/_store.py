@@ -16,6 +16,7 @@ import polars as pl
 
 from repbm.core import InputError
 from repbm.data import Trajectories
+from repbm.logs import files_of
 
 _FILES = ("estimates.csv", "individuals.csv", "diagnostics.csv", "run.json")
 
@@ -37,7 +38,9 @@ def check_target(folder: Path) -> None:
         parent = folder.absolute().parent
         while not parent.exists():
             parent = parent.parent
-        if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        if not parent.is_dir():
+            raise InputError("this is a file", where=str(parent), fix="choose another --out")
+        if not os.access(parent, os.W_OK | os.X_OK):
             raise InputError("no permission to write here", where=str(parent), fix="choose another --out")
     except OSError as fault:
         raise InputError(f"cannot be written ({fault.strerror})", where=where) from fault
@@ -57,15 +60,26 @@ def write(folder: Path, tables: Mapping[str, pl.DataFrame], run: Mapping[str, An
             frame.write_csv(fresh / f"{name}.csv")
         (fresh / "run.json").write_text(json.dumps(run, indent=2) + "\n")
         fresh.chmod(0o755)
-        old = fresh.with_suffix(".old")
-        if folder.exists():
-            folder.rename(old)
-        fresh.rename(folder)
-        shutil.rmtree(old, ignore_errors=True)
+        _replace(folder, fresh)
     except OSError as fault:
         raise InputError(f"cannot be written ({fault.strerror})", where=str(folder)) from fault
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _replace(folder: Path, fresh: Path) -> None:
+    """Put `fresh` in the place of `folder`; what was there comes back if that fails."""
+    if not folder.exists():
+        fresh.rename(folder)
+        return
+    old = fresh.with_suffix(".old")
+    folder.rename(old)
+    try:
+        fresh.rename(folder)
+    except OSError:
+        old.rename(folder)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def fingerprint(source: Path | Trajectories) -> str:
@@ -77,7 +91,7 @@ def fingerprint(source: Path | Trajectories) -> str:
             if array is not None:
                 digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
-    for file in sorted(child for child in source.iterdir() if child.is_file()) if source.is_dir() else [source]:
+    for file in files_of(source):
         with file.open("rb") as opened:
             while block := opened.read(1 << 20):
                 digest.update(block)

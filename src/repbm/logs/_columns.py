@@ -66,10 +66,12 @@ class Columns:
         if series.null_count() or series.dtype == pl.Null:
             raise self._fault(name, series.is_null().to_numpy(), "is empty")
         if series.dtype.is_float():
-            raise InputError(
-                f"column '{name}' holds {series.filter(series != series.floor())[0]:g}, which is no label of {what}",
-                where=self.table.names[0],
-                fix="give whole numbers or text (continuous values: put them into classes first)",
+            odd = ~is_whole(series)
+            raise self._fault(
+                name,
+                odd.to_numpy(),
+                f"is {series.filter(odd)[0]:g}, which is no label of {what}",
+                "give whole numbers or text (continuous values: put them into classes first)",
             )
         if series.dtype.is_integer():
             return _coded(series)
@@ -136,11 +138,21 @@ def _coded(series: pl.Series) -> Coded:
 
 
 def whole(series: pl.Series) -> pl.Series:
-    """Floats that hold only whole numbers (as data frames with gaps store them) as integers; NaN as empty."""
+    """Floats that hold only whole numbers (as data frames with gaps store them) as integers; NaN as empty.
+
+    Integers beyond 64 bits, which NumPy does not know, become text.
+    """
     if series.dtype == pl.Boolean:
         return series.cast(pl.Int8)
+    if series.dtype in (pl.Int128, pl.UInt128):
+        narrow = series.cast(pl.Int64, strict=False)
+        return narrow if narrow.null_count() == series.null_count() else series.cast(pl.String)
     if not series.dtype.is_float():
         return series
     series = series.fill_nan(None)
-    finite = series.is_finite() & (series == series.floor()) & (series.abs() < 2**53)
-    return series.cast(pl.Int64) if finite.fill_null(True).all() else series
+    return series.cast(pl.Int64) if is_whole(series).all() else series
+
+
+def is_whole(series: pl.Series) -> pl.Series:
+    """Where a column of floats holds a whole number, or nothing."""
+    return (series.is_finite() & (series == series.floor()) & (series.abs() < 2**53)).fill_null(True)

@@ -11,7 +11,7 @@ from repbm.data import Coded, Trajectories
 from repbm.logs._columns import Columns, whole
 from repbm.logs._layout import Layout, layout
 from repbm.logs._structure import Structure, endings, structure
-from repbm.logs._tables import Source, Table, joined, parts_of
+from repbm.logs._tables import Part, Source, Table, joined, parts_of
 
 
 def read_log(
@@ -31,11 +31,22 @@ def read_log(
     `terminated` needs `all_terminated`. Rows may come in any order if there is a `step`.
     """
     parts = parts_of(source)
-    schema = parts[0].schema
-    numeric = {name: dtype.is_numeric() for name, dtype in schema.items()}
-    found = layout(list(schema), numeric, dict(columns or {}), keep, parts[0].name, needs_observations)
+    found, *others = [_layout(part, dict(columns or {}), keep, needs_observations) for part in parts]
+    for part, other in zip(parts[1:], others, strict=True):
+        more = [name for name in other.columns if name not in found.columns]
+        if more:
+            raise InputError(
+                f"there is a column '{more[0]}', which {parts[0].name} does not have",
+                where=part.name,
+                fix="give all files the same columns",
+            )
     table = joined(parts, found.columns)
     return _trajectories(table, found, all_terminated)
+
+
+def _layout(part: Part, renames: Mapping[str, str], keep: Sequence[str], needs_observations: bool) -> Layout:
+    numeric = {name: dtype.is_numeric() for name, dtype in part.schema.items()}
+    return layout(list(part.schema), numeric, renames, keep, part.name, needs_observations)
 
 
 def _trajectories(table: Table, found: Layout, all_terminated: bool | None) -> Trajectories:

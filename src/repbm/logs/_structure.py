@@ -9,7 +9,7 @@ import polars as pl
 
 from repbm.core import InputError
 from repbm.data import indices
-from repbm.logs._columns import Columns, whole
+from repbm.logs._columns import Columns, is_whole, whole
 from repbm.logs._layout import Layout
 from repbm.logs._tables import Table
 
@@ -33,8 +33,8 @@ def structure(table: Table, layout: Layout) -> Structure:
     if len(table.names) > 1:
         _not_split(table, episodes, names, layout)
     starts = _borders(episodes)
-    step = None if layout.step is None else _steps(table, layout.step)
     closing = _closing_rows(table, layout)
+    step = None if layout.step is None else _steps(table, layout.step, closing)
     order = None
     if len(np.unique(episodes[starts])) < len(starts) or (step is not None and _disordered(step, starts)):
         if step is None:
@@ -126,6 +126,13 @@ def _episodes(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
             return array, np.arange(high + 1)
         distinct, codes = np.unique(array, return_inverse=True)
         return codes, distinct
+    if series.dtype.is_float():
+        row = int(np.flatnonzero(~is_whole(series).to_numpy())[0])
+        raise InputError(
+            f"column '{layout.episode}' is {series[row]:g}, which is no label of an episode",
+            where=table.place(row),
+            fix="give whole numbers or text",
+        )
     if series.dtype in (pl.Categorical, pl.Enum):
         series = series.cast(pl.String)
     if series.dtype != pl.String:
@@ -143,9 +150,11 @@ def _borders(episodes: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.flatnonzero(episodes[1:] != episodes[:-1]) + 1])
 
 
-def _steps(table: Table, name: str) -> np.ndarray:
+def _steps(table: Table, name: str, closing: np.ndarray | None) -> np.ndarray:
     """Step numbers; a closing row may leave its own empty and then comes last."""
     series = whole(table.columns[name])
+    if series.dtype == pl.Null:
+        series = series.cast(pl.Int64)
     if not series.dtype.is_integer():
         if not series.dtype.is_numeric():
             raise InputError(
@@ -153,14 +162,18 @@ def _steps(table: Table, name: str) -> np.ndarray:
                 where=table.names[0],
                 fix="number the steps 0, 1, 2, ..., or say --column step= if rows are in order",
             )
-        row = int(np.flatnonzero((series != series.floor()).fill_null(False).to_numpy())[0])
+        row = int(np.flatnonzero(~is_whole(series).to_numpy())[0])
         raise InputError(
             f"column '{name}' is {series[row]:g}, no whole number",
             where=table.place(row),
             fix="number steps 0, 1, 2, ...",
         )
     if series.null_count():
-        series = series.cast(pl.Int64).fill_null(_UNNUMBERED)
+        empty = series.is_null().to_numpy()
+        wrong = np.flatnonzero(empty if closing is None else empty & ~closing)
+        if len(wrong):
+            raise InputError(f"column '{name}' is empty", where=table.place(int(wrong[0])), fix="number the step")
+        series = series.clip(None, _UNNUMBERED - 1).cast(pl.Int64).fill_null(_UNNUMBERED)
     return series.to_numpy()
 
 

@@ -54,9 +54,9 @@ class Table:
 def parts_of(source: Source) -> list[Part]:
     """The tables that a source consists of."""
     if isinstance(source, str | Path):
-        return _files(Path(source))
+        return [_file(path) for path in files_of(Path(source))]
     if isinstance(source, pl.LazyFrame):
-        source = source.collect()
+        source = _collected(source)
     if isinstance(source, pl.DataFrame):
         return [_in_memory(source)]
     if isinstance(source, Mapping):
@@ -71,11 +71,11 @@ def parts_of(source: Source) -> list[Part]:
 
 def joined(parts: Sequence[Part], columns: Sequence[str]) -> Table:
     """Read these columns of all parts."""
-    frames = [part.read(columns) for part in parts]
+    frames = [_untyped(part.read(columns)) for part in parts]
     first = frames[0].schema
     for part, frame in zip(parts[1:], frames[1:], strict=True):
         for name in columns:
-            if frame.schema[name] != first[name] and not (frame.schema[name].is_numeric() and first[name].is_numeric()):
+            if not _alike(frame.schema[name], first[name]):
                 raise InputError(
                     f"column '{name}' holds {_kind(frame.schema[name])}, but {_kind(first[name])} in {parts[0].name}",
                     where=part.name,
@@ -86,6 +86,16 @@ def joined(parts: Sequence[Part], columns: Sequence[str]) -> Table:
     if not len(frame):
         raise InputError("the log is empty", where=parts[0].name if len(parts) == 1 else None)
     return Table({name: frame[name] for name in columns}, len(frame), tuple(part.name for part in parts), ends)
+
+
+def _untyped(frame: pl.DataFrame) -> pl.DataFrame:
+    """Columns that are empty throughout without a type: readers guess one."""
+    hollow = [name for name in frame.columns if len(frame) and frame[name].null_count() == len(frame)]
+    return frame.with_columns(pl.lit(None).alias(name) for name in hollow) if hollow else frame
+
+
+def _alike(one: pl.DataType, other: pl.DataType) -> bool:
+    return one == other or pl.Null in (one, other) or (one.is_numeric() and other.is_numeric())
 
 
 def _kind(dtype: pl.DataType) -> str:
@@ -102,21 +112,44 @@ def _arrays(source: Mapping[str, Any]) -> pl.DataFrame:
     """A mapping of arrays; a two-dimensional one named x becomes columns x_0, x_1, ..."""
     columns: dict[str, Any] = {}
     for name, values in source.items():
-        array = np.asarray(values)
+        array = _array(name, values)
         if array.ndim not in (1, 2):
             raise InputError(f"array '{name}' has {array.ndim} dimensions", fix="give one or two")
         if array.ndim == 2:
-            columns |= {f"{name}_{k}": array[:, k] for k in range(array.shape[1])}
+            columns |= {f"{name}_{k}": _series(name, array[:, k]) for k in range(array.shape[1])}
         else:
-            columns[name] = array
+            columns[name] = _series(name, array)
     lengths = {len(array): name for name, array in columns.items()}
     if len(lengths) > 1:
         (first, one), (second, other), *_ = lengths.items()
         raise InputError(f"array '{one}' has {first} rows, array '{other}' {second}", fix="give one row a step")
+    return pl.DataFrame(columns)
+
+
+def _array(name: str, values: Any) -> np.ndarray:
     try:
-        return pl.DataFrame(columns)
-    except (TypeError, pl.exceptions.PolarsError) as fault:
-        raise InputError(f"the arrays do not make a table ({_first_line(fault)})") from fault
+        return np.asarray(values)
+    except (TypeError, ValueError) as fault:
+        raise InputError(f"'{name}' is no array ({_first_line(fault)})", fix="give one value a step") from fault
+
+
+def _series(name: str, array: np.ndarray) -> pl.Series:
+    """Arrays of Python objects, as gaps make them, by what they hold."""
+    for dtype in (None, pl.Float64):
+        try:
+            return pl.Series(array.tolist() if array.dtype == object else array, dtype=dtype)
+        except (TypeError, OverflowError, pl.exceptions.PolarsError) as fault:
+            reason = _first_line(fault)
+    raise InputError(
+        f"array '{name}' holds values of different types ({reason})", fix="give numbers only, or text only"
+    )
+
+
+def _collected(source: pl.LazyFrame) -> pl.DataFrame:
+    try:
+        return source.collect()
+    except (OSError, pl.exceptions.PolarsError) as fault:
+        raise InputError(f"the lazy frame cannot be read ({_first_line(fault)})") from fault
 
 
 def _pandas(source: Any) -> pl.DataFrame:
@@ -125,10 +158,21 @@ def _pandas(source: Any) -> pl.DataFrame:
     except ImportError as fault:
         raise InputError("reading pandas frames needs pyarrow", fix="pip install 'repbm[pandas]'") from fault
     except Exception as fault:  # pyarrow has its own hierarchy for columns of mixed types
-        raise InputError(f"the pandas frame cannot be read ({_first_line(fault)})") from fault
+        name = next((name for name in source.columns if not _readable(source[[name]])), None)
+        what = "the pandas frame" if name is None else f"column '{name}' of the pandas frame"
+        raise InputError(f"{what} cannot be read ({_first_line(fault)})", fix="give it one type throughout") from fault
 
 
-def _files(path: Path) -> list[Part]:
+def _readable(source: Any) -> bool:
+    try:
+        pl.from_pandas(source)
+    except Exception:
+        return False
+    return True
+
+
+def files_of(path: Path) -> list[Path]:
+    """The files that a path stands for: itself, or the tables in the folder by name."""
     try:
         if path.is_dir():
             found = sorted(child for child in path.iterdir() if child.suffix.lower() in _SUFFIXES)
@@ -140,7 +184,7 @@ def _files(path: Path) -> list[Part]:
             raise InputError("no such file or folder", where=str(path), fix="check the path")
     except OSError as fault:
         raise InputError(f"cannot be read ({fault.strerror})", where=str(path)) from fault
-    return [_file(child) for child in found]
+    return found
 
 
 def _file(path: Path) -> Part:
@@ -164,6 +208,9 @@ def _file(path: Path) -> Part:
 
 def _selected(frame: pl.DataFrame, columns: Sequence[str], where: str) -> pl.DataFrame:
     _present(frame.schema, columns, where)
+    twice = [name for name in columns if f"{name}_duplicated_0" in frame.columns]  # polars tells them apart so
+    if twice:
+        raise InputError(f"column '{twice[0]}' is there twice", where=where, fix="rename or remove one of them")
     return frame.select(columns)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from repbm.core import InputError, Label
+from repbm.core import InputError, Label, as_label
 from repbm.data import Coded, Terms, Trajectories
 
 _BLOCK = 1 << 18
@@ -154,9 +155,25 @@ def _shown(labels: Sequence[Label], most: int = 6) -> str:
     return ", ".join([*words, "..."] if len(labels) > most else words)
 
 
+def checked_actions(actions: Any, who: str) -> tuple[Label, ...]:
+    """The labels that a policy declares, each once."""
+    try:
+        labels = tuple(as_label(label) for label in actions)
+    except (TypeError, ValueError) as fault:
+        raise InputError(f"the actions of {who} are no labels ({fault})", fix="list whole numbers or text") from fault
+    twice = next((label for k, label in enumerate(labels) if label in labels[:k]), None)
+    if twice is not None:
+        raise InputError(f"{who} declares the action {twice!r} twice", fix="name every action once")
+    return labels
+
+
 def checked_probabilities(matrix: np.ndarray, who: str) -> Float[np.ndarray, "batch actions"]:
     """`matrix` as float64 if every row is a distribution; one clear line otherwise."""
-    matrix = np.asarray(matrix, dtype=np.float64)
+    try:
+        casting = "unsafe" if matrix.dtype == object else "same_kind"
+        matrix = matrix.astype(np.float64, casting=casting, copy=False)
+    except (TypeError, ValueError):
+        raise InputError(f"{who} returns {matrix.dtype} in place of probabilities", fix="return numbers") from None
     if not np.isfinite(matrix).all():
         row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])
         raise InputError(f"{who} returns a probability that is not a number (observation {row})")

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from repbm.core import InputError, Label, as_label
+from repbm.core import InputError, Label
 from repbm.data import Coded
-from repbm.policies._base import Choices, ObservationPolicy, checked_probabilities
+from repbm.policies._base import Choices, ObservationPolicy, checked_actions, checked_probabilities
 
 
 class CallablePolicy(ObservationPolicy):
@@ -27,12 +27,13 @@ class CallablePolicy(ObservationPolicy):
     ) -> None:
         declared = getattr(function, "actions", None) if actions is None else actions
         self.function = function
-        self.actions = None if declared is None else tuple(as_label(label) for label in declared)
         self.name = name or getattr(function, "__name__", type(function).__name__)
+        self.actions = None if declared is None else checked_actions(declared, f"policy {self.name}")
 
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         who = f"policy {self.name}"
         result = self._called(observations, who)
+        self._knows(labels, who)
         if result.ndim == 1 and len(result) == len(observations):
             return self._actions(result, labels, who)
         if result.ndim == 2 and len(result) == len(observations):
@@ -46,16 +47,29 @@ class CallablePolicy(ObservationPolicy):
 
     def _called(self, observations: np.ndarray, who: str) -> np.ndarray:
         try:
-            return np.asarray(self.function(np.ascontiguousarray(observations)))
+            result = self.function(np.ascontiguousarray(observations))
+        except (Exception, SystemExit) as fault:
+            # After our own frame comes the function; the last line of its file says most.
+            frames = traceback.extract_tb(fault.__traceback__)[1:]
+            own = [frame for frame in frames if frame.filename == frames[0].filename]
+            where = f"{own[-1].filename}:{own[-1].lineno}" if own else None
+            raise InputError(f"{who} fails with {type(fault).__name__}: {fault}", where=where) from fault
+        try:
+            return np.asarray(result)
         except Exception as fault:
-            frame = traceback.extract_tb(fault.__traceback__)[-1]
+            raise InputError(f"{who} returns what is no array ({fault})", fix="return a NumPy array") from fault
+
+    def _knows(self, labels: tuple[Label, ...], who: str) -> None:
+        unknown = [label for label in labels if self.actions is not None and label not in self.actions]
+        if unknown:
             raise InputError(
-                f"{who} fails with {type(fault).__name__}: {fault}", where=f"{frame.filename}:{frame.lineno}"
-            ) from fault
+                f"the log has the action {unknown[0]!r}, which {who} does not know",
+                fix="add it to the policy's actions",
+            )
 
     def _actions(self, result: np.ndarray, labels: tuple[Label, ...], who: str) -> Choices:
         try:
-            coded = Coded.of(result, self.actions or labels)
+            coded = Coded.of(result, self.actions or ())
         except ValueError as fault:
             raise InputError(
                 f"{who} returns {fault}",
@@ -74,12 +88,6 @@ class CallablePolicy(ObservationPolicy):
         if self.actions is not None:
             if len(self.actions) != count:
                 raise InputError(f"{who} declares {len(self.actions)} actions but returns {count} probabilities a row")
-            unknown = [label for label in labels if label not in self.actions]
-            if unknown:
-                raise InputError(
-                    f"the log has the action {unknown[0]!r}, which {who} does not know",
-                    fix="add it to the policy's actions",
-                )
             return self.actions
         if all(isinstance(label, int) and 0 <= label < count for label in labels):
             return tuple(range(count))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from repbm.core import InputError, Label, as_label
-from repbm.policies._base import Choices, ObservationPolicy
+from repbm.core import InputError, Label
+from repbm.policies._base import Choices, ObservationPolicy, checked_actions
 
 _ACTIVATIONS = ("tanh", "relu")
 _HEADS = ("greedy", "softmax")
@@ -37,7 +36,7 @@ class NetworkPolicy(ObservationPolicy):
             raise InputError(f"activation '{activation}'", fix=f"use one of {', '.join(_ACTIVATIONS)}")
         if head not in _HEADS:
             raise InputError(f"head '{head}'", fix=f"use one of {', '.join(_HEADS)}")
-        self.layers = [(np.asarray(w, np.float64), np.asarray(b, np.float64)) for w, b in layers]
+        self.layers = [(_weights(w, f"w{k}"), _weights(b, f"b{k}")) for k, (w, b) in enumerate(layers)]
         self.activation, self.head = activation, head
         width = None
         for k, (w, b) in enumerate(self.layers):
@@ -48,7 +47,7 @@ class NetworkPolicy(ObservationPolicy):
             width = w.shape[1]
         if width is None:
             raise InputError("the network has no layer")
-        self.actions: tuple[Label, ...] = tuple(range(width) if actions is None else map(as_label, actions))
+        self.actions: tuple[Label, ...] = checked_actions(range(width) if actions is None else actions, "the network")
         if len(self.actions) != width:
             raise InputError(f"{len(self.actions)} actions for a network of {width} outputs")
 
@@ -56,11 +55,13 @@ class NetworkPolicy(ObservationPolicy):
     def load(cls, path: str | Path) -> NetworkPolicy:
         where = str(path)
         try:
-            with np.load(path, allow_pickle=False) as file:
-                arrays: dict[str, np.ndarray] = {name: file[name] for name in file.files}
+            with Path(path).open("rb") as file:
+                arrays = dict(np.load(file, allow_pickle=False))
         except FileNotFoundError:
             raise InputError("no such file", where=where) from None
-        except (OSError, ValueError, zipfile.BadZipFile, AttributeError, EOFError) as fault:
+        except OSError as fault:
+            raise InputError(f"cannot be read ({fault.strerror or fault})", where=where) from fault
+        except Exception as fault:  # damaged archives fail in many ways
             raise InputError(f"not a policy weights file ({fault})", where=where) from fault
         count = sum(name.startswith("w") and name[1:].isdigit() for name in arrays)
         missing = [f"{x}{k}" for k in range(max(count, 1)) for x in "wb" if f"{x}{k}" not in arrays]
@@ -73,7 +74,7 @@ class NetworkPolicy(ObservationPolicy):
                 [(arrays[f"w{k}"], arrays[f"b{k}"]) for k in range(count)],
                 activation=str(arrays.get("activation", "tanh")),
                 head=str(arrays.get("head", "greedy")),
-                actions=arrays["actions"].tolist() if "actions" in arrays else None,
+                actions=checked_actions(arrays["actions"].tolist(), "the network") if "actions" in arrays else None,
             )
         except InputError as fault:
             raise InputError(fault.what, where=where, fix=fault.fix) from fault
@@ -88,7 +89,12 @@ class NetworkPolicy(ObservationPolicy):
         inputs = self.layers[0][0].shape[0]
         if observations.shape[1] != inputs:
             raise InputError(f"the network takes {inputs} inputs, the log has {observations.shape[1]} observations")
-        return forward(self.layers, self.activation, observations, np)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = forward(self.layers, self.activation, observations, np)
+        if not np.isfinite(scores).all():
+            row = int(np.flatnonzero(~np.isfinite(scores).all(axis=1))[0])
+            raise InputError(f"the network's score of observation {row} is not a finite number")
+        return scores
 
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         unknown = [label for label in labels if label not in self.actions]
@@ -118,6 +124,13 @@ class NetworkPolicy(ObservationPolicy):
             return every[..., order]
 
         return probabilities
+
+
+def _weights(values: np.ndarray, name: str) -> np.ndarray:
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} does not hold numbers") from None
 
 
 def forward(layers: Sequence[tuple[Any, Any]], activation: str, inputs: Any, numpy: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from repbm.core import InputError, Label
-from repbm.policies._base import Choices, ObservationPolicy, checked_probabilities
+from repbm.policies._base import Choices, ObservationPolicy, checked_actions, checked_probabilities
 
 
 class TabularPolicy(ObservationPolicy):
@@ -17,12 +17,14 @@ class TabularPolicy(ObservationPolicy):
     Columns stand for `actions` where given, else for 0 ... A-1.
     """
 
-    def __init__(self, table: Float[np.ndarray, "states actions"], actions: Sequence[Label] | None = None) -> None:
-        table = np.asarray(table, dtype=np.float64)
+    def __init__(self, table: np.ndarray, actions: Sequence[Label] | None = None) -> None:
+        table = np.asarray(table)
         if table.ndim != 2:
             raise InputError(f"a policy table of shape {table.shape}", fix="give one row a state")
         self.table = checked_probabilities(table, "the policy table")
-        self.actions: tuple[Label, ...] = tuple(range(table.shape[1]) if actions is None else actions)
+        self.actions: tuple[Label, ...] = checked_actions(
+            range(table.shape[1]) if actions is None else actions, "the policy table"
+        )
         if len(self.actions) != table.shape[1]:
             raise InputError(f"{len(self.actions)} actions for a policy table of {table.shape[1]} columns")
 
@@ -38,8 +40,7 @@ def states_of(observations: Float[np.ndarray, "batch dimensions"], count: int) -
     if observations.shape[1] != 1:
         raise InputError(f"a table needs one observation column, the log has {observations.shape[1]}")
     column = observations[:, 0]
-    states = column.astype(np.int64)
-    wrong = (states != column) | (states < 0) | (states >= count)
+    wrong = (np.floor(column) != column) | (column < 0) | (column >= count)
     if wrong.any():
         raise InputError(f"state {column[wrong][0]:g} is not one of the table's 0 ... {count - 1}")
-    return states
+    return column.astype(np.int64)
