@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from repbm.data import Coded, Trajectories
+from repbm.domains._draws import drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,14 +52,14 @@ class TabularWorld:
         self, behavior: Float[np.ndarray, "states actions"], episodes: int, generator: np.random.Generator
     ) -> Trajectories:
         """A log of the behavior policy, with its probabilities."""
-        state = _drawn(np.broadcast_to(self.initial, (episodes, len(self.initial))), generator)
+        state = drawn(np.broadcast_to(self.initial, (episodes, len(self.initial))), generator)
         who = np.arange(episodes)
         logged: list[tuple[np.ndarray, ...]] = []
         final = np.zeros(episodes)
         terminated = np.zeros(episodes, dtype=bool)
         for _ in range(self.horizon):
-            action = _drawn(behavior[state], generator)
-            following = _drawn(self.transitions[state, action], generator)
+            action = drawn(behavior[state], generator)
+            following = drawn(self.transitions[state, action], generator)
             logged.append((who, state, action, behavior[state, action]))
             final[who] = following
             terminated[who] = self.terminal[following]
@@ -78,10 +79,3 @@ class TabularWorld:
             behavior=probability[order],
             observation_names=("state",),
         )
-
-
-def _drawn(probabilities: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """One draw a row."""
-    cumulative = np.cumsum(probabilities, axis=1)
-    marks = generator.random((len(probabilities), 1)) * cumulative[:, -1:]
-    return (cumulative <= marks).sum(axis=1)
