@@ -1,11 +1,12 @@
 """Estimators: a log and a policy in, an estimate out. No training, no randomness inside."""
 
 from repbm.estimators._case import Case
-from repbm.estimators._critics import Critic, FunctionCritic, ZeroCritic
+from repbm.estimators._critics import Critic, FunctionCritic, Initial, ZeroCritic
 from repbm.estimators._direct import DirectMethod
 from repbm.estimators._doubly_robust import DoublyRobust
 from repbm.estimators._estimate import Estimate, Estimator, Pooled
 from repbm.estimators._importance import ImportanceSampling, PerDecisionImportanceSampling
+from repbm.estimators._model_critic import ModelCritic
 from repbm.estimators._weights import Weights
 
 __all__ = [
@@ -17,6 +18,8 @@ __all__ = [
     "Estimator",
     "FunctionCritic",
     "ImportanceSampling",
+    "Initial",
+    "ModelCritic",
     "PerDecisionImportanceSampling",
     "Pooled",
     "Weights",

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from repbm.core import InputError
-from repbm.data import Support, Terms, Trajectories, support
+from repbm.data import Support, Terms, Trajectories, over_blocks, support
 from repbm.estimators._weights import Weights
-from repbm.policies import Decisions, Policy
+from repbm.policies import Decisions, ObservationPolicy, Policy, Softened
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,19 +25,26 @@ class Case:
     policy: Policy
     decisions: Decisions
     discount: float = 1.0
+    horizon: int | None = None
+    """The longest that an episode may take; None: the longest logged."""
     _softened: dict[float, Case] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, data: Trajectories, policy: Policy, discount: float = 1.0) -> Case:
-        return cls(data, policy, policy.decisions(data), discount)
+    def of(cls, data: Trajectories, policy: Policy, discount: float = 1.0, horizon: int | None = None) -> Case:
+        return cls(data, policy, policy.decisions(data), discount, horizon)
 
     def softened(self, epsilon: float) -> Case:
         """The case of the policy mixed with a uniform draw of probability `epsilon`; itself for 0."""
         if epsilon == 0:
             return self
         if epsilon not in self._softened:
-            decisions = self.decisions.softened(epsilon)
-            self._softened[epsilon] = replace(self, decisions=decisions, _softened={})
+            acts = isinstance(self.policy, ObservationPolicy)
+            self._softened[epsilon] = replace(
+                self,
+                policy=Softened(self.policy, epsilon) if acts else self.policy,
+                decisions=self.decisions.softened(epsilon),
+                _softened={},
+            )
         return self._softened[epsilon]
 
     @cached_property
@@ -50,6 +57,18 @@ class Case:
                 fix="add a column behavior_prob, or name yours with --column behavior_prob=THEIRS",
             )
         return Weights.of_ratios(self.data, lambda at: logged(at) / behavior[at])
+
+    @property
+    def steps_left(self) -> Int[np.ndarray, " steps"]:
+        """How many steps the episode may still take, at every logged step, this one included."""
+        return (self.horizon or self.data.longest) - self.data.steps
+
+    @cached_property
+    def deterministic(self) -> bool:
+        """Whether the policy gives every logged action the probability 0 or 1."""
+        logged = self.decisions.logged
+        parts = over_blocks(lambda block: bool(np.isin(logged(block.entries), (0.0, 1.0)).all()), self.data.offsets)
+        return all(parts)
 
     @cached_property
     def support(self) -> Support:

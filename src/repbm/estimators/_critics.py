@@ -24,6 +24,18 @@ class Critic(Protocol):
         """At every logged step, Q_t of the logged action and V_t of the case's policy from t on."""
         ...
 
+    def initial(self, case: Case) -> Initial:
+        """V_0 of the case's policy for the initial state of every episode."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Initial:
+    """Values of initial states, and what is to be noted of them."""
+
+    values: Float[np.ndarray, " episodes"]
+    note: str = ""
+
 
 @dataclass(frozen=True)
 class ZeroCritic:
@@ -33,6 +45,9 @@ class ZeroCritic:
 
     def __call__(self, case: Case) -> tuple[Float[np.ndarray, " steps"], Float[np.ndarray, " steps"]]:
         return np.zeros(len(case.data.rewards)), np.zeros(len(case.data.rewards))
+
+    def initial(self, case: Case) -> Initial:
+        return Initial(np.zeros(len(case.data)))
 
 
 @dataclass(frozen=True)
@@ -60,3 +75,6 @@ class FunctionCritic:
             raise InputError(f"critic {self.name} returns a value that is not a finite number")
         logged = values[np.arange(len(values)), data.actions.codes]
         return logged, np.einsum("ka,ka->k", decisions.matrix(), values)
+
+    def initial(self, case: Case) -> Initial:
+        return Initial(self(case)[1][case.data.starts])

@@ -20,6 +20,6 @@ class DirectMethod:
         return self.critic.name
 
     def __call__(self, case: Case) -> Estimate:
-        _, value = self.critic(case)
-        initial = value[case.data.starts]
-        return Estimate.of_contributions(initial, float(len(initial)), individual=initial)
+        initial = self.critic.initial(case)
+        values = initial.values
+        return Estimate.of_contributions(values, float(len(values)), initial.note, values, believed=True)

@@ -3,5 +3,16 @@
 from repbm.evaluation._evaluate import Evaluation, evaluate
 from repbm.evaluation._names import ESTIMATORS, as_estimator, as_policy
 from repbm.evaluation._store import check_target, write
+from repbm.evaluation._workshop import Precise, Preset
 
-__all__ = ["ESTIMATORS", "Evaluation", "as_estimator", "as_policy", "check_target", "evaluate", "write"]
+__all__ = [
+    "ESTIMATORS",
+    "Evaluation",
+    "Precise",
+    "Preset",
+    "as_estimator",
+    "as_policy",
+    "check_target",
+    "evaluate",
+    "write",
+]

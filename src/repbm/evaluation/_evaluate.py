@@ -16,11 +16,12 @@ from repbm._version import __version__
 from repbm.core import InputError, stream
 from repbm.data import Trajectories
 from repbm.estimators import Case, Estimate, Estimator
-from repbm.evaluation._names import ESTIMATORS, as_estimator, as_policy
+from repbm.evaluation._names import Recipe, as_estimator, as_policy, default_estimators
 from repbm.evaluation._store import fingerprint, write
+from repbm.evaluation._workshop import Precise, Preset, Workshop
 from repbm.inference import Interval, Resampling, diagnostics, interval
 from repbm.logs import Source, read_log
-from repbm.policies import Policy
+from repbm.policies import ObservationPolicy, Policy
 
 _FEW = 50
 """Below so many effective episodes no interval is to be trusted."""
@@ -78,34 +79,39 @@ def evaluate(
     level: float = 0.95,
     columns: Mapping[str, str] | None = None,
     all_terminated: bool | None = None,
+    preset: Preset | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """What would happen if we followed this policy instead? Answered from the log alone.
 
     `log` is a path, a data frame, a mapping of arrays (see `read_log`, which takes `columns` and `all_terminated`) or
     Trajectories. `policy` is whatever `as_policy` understands, or a mapping of names to such. `horizon` cuts every
-    episode after so many steps. `level` is that of the intervals; `seed` drives the resampling behind them.
+    episode after so many steps. `level` is that of the intervals; `seed` drives resampling, rollouts and whatever is fitted. Without
+    `estimators`, those that the log and the policy support. `preset` is how models are fitted.
     """
     began = time.perf_counter()
     _checked(discount, level, seed)
     policies = _policies(policy)
-    chosen = [as_estimator(given) for given in estimators or ESTIMATORS]
+    given = [estimators] if isinstance(estimators, str) else estimators
+    asked = None if given is None else [as_estimator(one) for one in given]
     tell = progress or (lambda what, done, total: None)
-    total = len(policies) * (len(chosen) + 1) + 1
-    tell("reading the log", 0, total)
+    tell("reading the log", 0, 1)
     data = _data(log, policies, columns, all_terminated)
     if horizon is not None:
         data = data.until(horizon)
+    chosen = {name: _default(data, one) if asked is None else asked for name, one in policies.items()}
+    total = sum(len(each) + 1 for each in chosen.values()) + 1
     tables = _Tables(level, Resampling(data, stream(seed, "resampling")))
+    workshop = Workshop(preset or Precise(), seed)
     done = 1
     for name, one in policies.items():
         tell(f"asking policy {name}", done, total)
-        case = _case(data, name, one, discount)
+        case = _case(data, name, one, discount, horizon)
         done += 1
-        for estimator in chosen:
+        for estimator in chosen[name]:
             tell(f"{estimator.name}, policy {name}", done, total)
             with np.errstate(over="ignore", invalid="ignore"):
-                tables.add(name, estimator.name, case, estimator(case))
+                tables.add(name, estimator.name, case, _estimate(estimator, workshop, case))
             done += 1
         tables.add_diagnostics(name, case)
     tell("done", total, total)
@@ -113,7 +119,7 @@ def evaluate(
     arguments = {
         "log": type(log).__name__ if path is None else str(path),
         "policies": list(policies),
-        "estimators": [estimator.name for estimator in chosen],
+        "estimators": {name: [estimator.name for estimator in each] for name, each in chosen.items()},
         "discount": discount,
         "horizon": horizon,
         "level": level,
@@ -255,9 +261,26 @@ def _data(
     return read_log(log, columns=columns, keep=list(keep), all_terminated=all_terminated, needs_observations=needs)
 
 
-def _case(data: Trajectories, name: str, policy: Policy, discount: float) -> Case:
+def _default(data: Trajectories, policy: Policy) -> list[Estimator | Recipe]:
+    acts = isinstance(policy, ObservationPolicy)
+    chosen = default_estimators(data.behavior is not None, acts)
+    if not chosen:
+        raise InputError(
+            "the log tells neither how probable its actions were nor is the policy known beyond its steps",
+            fix="add a column behavior_prob, or give the policy as a function",
+        )
+    return chosen
+
+
+def _estimate(estimator: Estimator | Recipe, workshop: Workshop, case: Case) -> Estimate:
+    if isinstance(estimator, Recipe):
+        estimator = estimator.build(workshop.critic(estimator.critic, case))
+    return estimator(case)
+
+
+def _case(data: Trajectories, name: str, policy: Policy, discount: float, horizon: int | None) -> Case:
     try:
-        return Case.of(data, policy, discount)
+        return Case.of(data, policy, discount, horizon)
     except InputError as fault:
         where = f"{name} ({fault.where})" if fault.where else name
         raise InputError(fault.what, where=where, fix=fault.fix) from fault

@@ -5,13 +5,23 @@ from __future__ import annotations
 import importlib.util
 import sys
 import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from repbm.core import InputError, nearest
-from repbm.estimators import Estimator, ImportanceSampling, PerDecisionImportanceSampling
+from repbm.estimators import (
+    Critic,
+    DirectMethod,
+    DoublyRobust,
+    Estimator,
+    ImportanceSampling,
+    PerDecisionImportanceSampling,
+)
 from repbm.policies import (
     ActionColumn,
     CallablePolicy,
@@ -25,14 +35,40 @@ from repbm.policies import (
 SOFTENING = 0.02
 """The uniform noise in soft estimators, as in the published figures."""
 
-ESTIMATORS: dict[str, Estimator] = {
+CRITICS = ("repbm", "am", "am-pi")
+"""What can be fitted to a log, by name."""
+
+WEIGHTED: dict[str, Estimator] = {
     estimator.name: estimator
     for softening in (0.0, SOFTENING)
     for kind in (ImportanceSampling, PerDecisionImportanceSampling)
     for normalized in (False, True)
     for estimator in [kind(normalized, softening)]
 }
-"""Every estimator that a name alone determines."""
+"""The estimators that need no critic."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """An estimator that still needs a critic."""
+
+    name: str
+    critic: str
+    build: Callable[[Critic], Estimator]
+
+
+def _recipes() -> dict[str, Recipe]:
+    made = [Recipe(critic, critic, DirectMethod) for critic in CRITICS]
+    for critic in CRITICS:
+        for softening in (0.0, SOFTENING):
+            for normalized in (False, True):
+                name = f"{'soft-' if softening else ''}{'w' if normalized else ''}dr({critic})"
+                made.append(Recipe(name, critic, partial(DoublyRobust, normalized=normalized, softening=softening)))
+    return {recipe.name: recipe for recipe in made}
+
+
+ESTIMATORS: dict[str, Estimator | Recipe] = WEIGHTED | _recipes()
+"""Every estimator by its name."""
 
 _COLUMNS = {
     "column": ActionColumn,
@@ -41,7 +77,7 @@ _COLUMNS = {
 }
 
 
-def as_estimator(given: str | Estimator) -> Estimator:
+def as_estimator(given: str | Estimator) -> Estimator | Recipe:
     """The estimator of this name, or the one given."""
     if not isinstance(given, str):
         return given
@@ -50,6 +86,14 @@ def as_estimator(given: str | Estimator) -> Estimator:
     guess = nearest(given, ESTIMATORS)
     fix = f"did you mean '{guess}'?" if guess else f"use one of {', '.join(ESTIMATORS)}"
     raise InputError(f"there is no estimator '{given}'", fix=fix)
+
+
+def default_estimators(behavior_known: bool, acts_anywhere: bool) -> list[Estimator | Recipe]:
+    """What the log supports: models where the policy can act in any state, weights where propensities are known."""
+    models = ("repbm", "am") if acts_anywhere else ()
+    doubly = ("dr(repbm)", "wdr(repbm)") if acts_anywhere and behavior_known else ()
+    weighted = tuple(WEIGHTED) if behavior_known else ()
+    return [ESTIMATORS[name] for name in (*models, *doubly, *weighted)]
 
 
 def as_policy(given: Any) -> Policy:

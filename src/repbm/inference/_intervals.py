@@ -67,6 +67,8 @@ def interval(estimate: Estimate, level: float, resampling: Resampling) -> Interv
         return Interval(None, None, None, "no interval: one episode only")
     if estimate.effective_episodes == 0:
         return Interval(None, None, None, "no interval: no episode with weight")
+    if estimate.believed:
+        return Interval(None, None, None, "no interval: it would not count the error of the critic")
     if estimate.pool is None:
         return _student(estimate.value, estimate.contributions, level)
     return _percentile(resampling.values(estimate.pool), level)
