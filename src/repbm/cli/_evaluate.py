@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from repbm.evaluation import Evaluation
 
 
 def evaluate(
@@ -19,7 +22,8 @@ def evaluate(
     ],
     out: Annotated[Path | None, typer.Option(help="A folder for the results.")] = None,
     estimator: Annotated[
-        list[str] | None, typer.Option(help="is, wis, pdis, wpdis, soft-is, ... Repeatable; default all.")
+        list[str] | None,
+        typer.Option(help="repbm, am, dr(repbm), wis, ... Repeatable; default: what the log supports."),
     ] = None,
     discount: Annotated[float, typer.Option(help="Worth of a reward one step later.")] = 1.0,
     horizon: Annotated[int | None, typer.Option(help="Cut every episode after so many steps.")] = None,
@@ -33,11 +37,18 @@ def evaluate(
         str | None,
         typer.Option(help="How every episode ends if the log has no such column: terminated or truncated."),
     ] = None,
+    preset: Annotated[str, typer.Option(help="How models are fitted: precise, or paper.")] = "precise",
+    individuals: Annotated[
+        str | None, typer.Option(help="A table of initial states: values for individuals who are not in the log.")
+    ] = None,
+    save_model: Annotated[
+        Path | None, typer.Option(help="Keep the fitted model repbm (of one policy) for `repbm value`.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
     """What would happen if we followed this policy instead?"""
     from repbm.cli._console import progress, show
-    from repbm.evaluation import check_target
+    from repbm.evaluation import as_preset, check_target
     from repbm.evaluation import evaluate as run
 
     if out is not None:
@@ -53,14 +64,30 @@ def evaluate(
             level=level,
             columns=_columns(column or []),
             all_terminated=_ends(ends),
+            preset=as_preset(preset),
+            individuals=individuals,
             progress=tell,
         )
+    if save_model is not None:
+        _save(evaluation, save_model)
     if out is not None:
         evaluation.write(out)
     if not quiet:
         show(evaluation.estimates)
         if out is not None:
             typer.echo(f"written to {out}")
+
+
+def _save(evaluation: Evaluation, path: Path) -> None:
+    from repbm.core import InputError
+    from repbm.models import save_model
+
+    fitted = [model for (_, name), model in evaluation.models.items() if name == "repbm"]
+    if len(fitted) != 1:
+        raise InputError(
+            f"--save-model keeps one model, and {len(fitted)} were fitted", fix="evaluate one policy with repbm"
+        )
+    save_model(fitted[0], path)
 
 
 def _policies(given: list[str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ import typer
 from repbm._version import __version__
 from repbm.cli._demo import demo
 from repbm.cli._evaluate import evaluate
+from repbm.cli._value import value
 
 app = typer.Typer(
     name="repbm",
@@ -19,6 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(evaluate)
+app.command()(value)
 app.command()(demo)
 
 

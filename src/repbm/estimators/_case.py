@@ -38,10 +38,10 @@ class Case:
         if epsilon == 0:
             return self
         if epsilon not in self._softened:
-            acts = isinstance(self.policy, ObservationPolicy)
+            policy = self.policy
             self._softened[epsilon] = replace(
                 self,
-                policy=Softened(self.policy, epsilon) if acts else self.policy,
+                policy=Softened(policy, epsilon) if isinstance(policy, ObservationPolicy) else policy,
                 decisions=self.decisions.softened(epsilon),
                 _softened={},
             )

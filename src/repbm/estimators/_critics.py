@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 
 from repbm.core import InputError
 from repbm.estimators._case import Case
+from repbm.policies import ObservationPolicy, Policy
 
 
 @runtime_checkable
@@ -26,6 +27,10 @@ class Critic(Protocol):
 
     def initial(self, case: Case) -> Initial:
         """V_0 of the case's policy for the initial state of every episode."""
+        ...
+
+    def values_of(self, case: Case, states: Float[np.ndarray, "individuals dimensions"]) -> Initial:
+        """V_0 of the case's policy for any initial states."""
         ...
 
 
@@ -47,7 +52,10 @@ class ZeroCritic:
         return np.zeros(len(case.data.rewards)), np.zeros(len(case.data.rewards))
 
     def initial(self, case: Case) -> Initial:
-        return Initial(np.zeros(len(case.data)))
+        return self.values_of(case, case.data.initial_observations)
+
+    def values_of(self, case: Case, states: Float[np.ndarray, "individuals dimensions"]) -> Initial:
+        return Initial(np.zeros(len(states)))
 
 
 @dataclass(frozen=True)
@@ -78,3 +86,22 @@ class FunctionCritic:
 
     def initial(self, case: Case) -> Initial:
         return Initial(self(case)[1][case.data.starts])
+
+    def values_of(self, case: Case, states: Float[np.ndarray, "individuals dimensions"]) -> Initial:
+        return Initial(
+            np.einsum(
+                "ka,ka->k",
+                acting(case.policy, self.name).probabilities(states, case.decisions.labels),
+                self.function(states, np.zeros(len(states), dtype=np.int64)),
+            )
+        )
+
+
+def acting(policy: Policy, who: str) -> ObservationPolicy:
+    """The policy, if it can act in states that are not in the log."""
+    if isinstance(policy, ObservationPolicy):
+        return policy
+    raise InputError(
+        f"{who} needs a policy that can act in any state, and this one is known at logged steps only",
+        fix="give the policy as a function, or use importance sampling",
+    )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from jaxtyping import Float
+
 from repbm.estimators._case import Case
 from repbm.estimators._critics import Critic
 from repbm.estimators._estimate import Estimate
@@ -23,3 +26,9 @@ class DirectMethod:
         initial = self.critic.initial(case)
         values = initial.values
         return Estimate.of_contributions(values, float(len(values)), initial.note, values, believed=True)
+
+    def values_of(
+        self, case: Case, states: Float[np.ndarray, "individuals dimensions"]
+    ) -> Float[np.ndarray, " individuals"]:
+        """The values of initial states that are not in the log."""
+        return self.critic.values_of(case, states).values

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from repbm.core import InputError
 from repbm.estimators._case import Case
-from repbm.estimators._critics import Initial
-from repbm.policies import ObservationPolicy
+from repbm.estimators._critics import Initial, acting
 
 if TYPE_CHECKING:
     from repbm.models import Model, Rolled
@@ -38,9 +36,12 @@ class ModelCritic:
         return self._known[case]
 
     def initial(self, case: Case) -> Initial:
-        data = case.data
-        left = case.steps_left[data.starts]
-        rolled = self._rolled(case, data.initial_observations, left, None, self.individual_rollouts)
+        return self.values_of(case, case.data.initial_observations)
+
+    def values_of(self, case: Case, states: Float[np.ndarray, "individuals dimensions"]) -> Initial:
+        """V_0 of the case's policy for any initial states."""
+        left = np.full(len(states), case.horizon or case.data.longest)
+        rolled = self._rolled(case, states, left, None, self.individual_rollouts)
         outside = float(rolled.left_range.mean())
         note = f"{outside:.0%} of rollouts leave the range of the log" if outside > 0.005 else ""
         return Initial(rolled.values, note)
@@ -62,14 +63,9 @@ class ModelCritic:
     ) -> Rolled:
         from repbm.models import roll_out
 
-        if not isinstance(case.policy, ObservationPolicy):
-            raise InputError(
-                f"{self.name} needs a policy that can act in any state, and this one is known at logged steps only",
-                fix="give the policy as a function, or use importance sampling",
-            )
         return roll_out(
             self.model,
-            case.policy,
+            acting(case.policy, self.name),
             np.asarray(states, dtype=np.float64),
             left,
             first_actions=first,

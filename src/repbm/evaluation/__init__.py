@@ -3,7 +3,7 @@
 from repbm.evaluation._evaluate import Evaluation, evaluate
 from repbm.evaluation._names import ESTIMATORS, as_estimator, as_policy
 from repbm.evaluation._store import check_target, write
-from repbm.evaluation._workshop import Precise, Preset
+from repbm.evaluation._workshop import Precise, Preset, as_preset
 
 __all__ = [
     "ESTIMATORS",
@@ -12,6 +12,7 @@ __all__ = [
     "Preset",
     "as_estimator",
     "as_policy",
+    "as_preset",
     "check_target",
     "evaluate",
     "write",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -15,13 +15,16 @@ import polars as pl
 from repbm._version import __version__
 from repbm.core import InputError, stream
 from repbm.data import Trajectories
-from repbm.estimators import Case, Estimate, Estimator
+from repbm.estimators import Case, DirectMethod, Estimate, Estimator
 from repbm.evaluation._names import Recipe, as_estimator, as_policy, default_estimators
 from repbm.evaluation._store import fingerprint, write
 from repbm.evaluation._workshop import Precise, Preset, Workshop
 from repbm.inference import Interval, Resampling, diagnostics, interval
-from repbm.logs import Source, read_log
+from repbm.logs import Source, read_individuals, read_log
 from repbm.policies import ObservationPolicy, Policy
+
+if TYPE_CHECKING:
+    from repbm.models import Model
 
 _FEW = 50
 """Below so many effective episodes no interval is to be trusted."""
@@ -35,8 +38,8 @@ class Evaluation:
     """What the log says about the policies: three tables, and how they were made.
 
     `estimates`: policy, estimator, value, low, high, level, std_error, episodes, effective_episodes, note.
-    `individuals`: policy, estimator, episode, value, low, high. `diagnostics`: policy, step, alive, factual,
-    counterfactual, u, effective_episodes.
+    `individuals`: policy, estimator, episode, value, low, high, source (log or new).
+    `diagnostics`: policy, step, alive, factual, counterfactual, u, effective_episodes.
     """
 
     estimates: pl.DataFrame
@@ -45,6 +48,8 @@ class Evaluation:
     arguments: Mapping[str, Any]
     seed: int
     seconds: float
+    models: Mapping[tuple[str, str], Model] = field(repr=False)
+    """The models fitted on the way, by policy and name."""
     _source: Path | Trajectories = field(repr=False)
 
     @cached_property
@@ -80,14 +85,16 @@ def evaluate(
     columns: Mapping[str, str] | None = None,
     all_terminated: bool | None = None,
     preset: Preset | None = None,
+    individuals: Source | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """What would happen if we followed this policy instead? Answered from the log alone.
 
     `log` is a path, a data frame, a mapping of arrays (see `read_log`, which takes `columns` and `all_terminated`) or
     Trajectories. `policy` is whatever `as_policy` understands, or a mapping of names to such. `horizon` cuts every
-    episode after so many steps. `level` is that of the intervals; `seed` drives resampling, rollouts and whatever is fitted. Without
-    `estimators`, those that the log and the policy support. `preset` is how models are fitted.
+    episode after so many steps. `level` is that of the intervals; `seed` drives resampling, rollouts and
+    whatever is fitted. Without `estimators`, those that the log and the policy support. `preset` is how models are
+    fitted. `individuals` is a table of initial states (see `read_individuals`) whose values are wanted too.
     """
     began = time.perf_counter()
     _checked(discount, level, seed)
@@ -101,8 +108,10 @@ def evaluate(
         data = data.until(horizon)
     chosen = {name: _default(data, one) if asked is None else asked for name, one in policies.items()}
     total = sum(len(each) + 1 for each in chosen.values()) + 1
+    new = None if individuals is None else read_individuals(individuals, data.observation_names, columns)
     tables = _Tables(level, Resampling(data, stream(seed, "resampling")))
     workshop = Workshop(preset or Precise(), seed)
+    models: dict[tuple[str, str], Model] = {}
     done = 1
     for name, one in policies.items():
         tell(f"asking policy {name}", done, total)
@@ -111,9 +120,13 @@ def evaluate(
         for estimator in chosen[name]:
             tell(f"{estimator.name}, policy {name}", done, total)
             with np.errstate(over="ignore", invalid="ignore"):
-                tables.add(name, estimator.name, case, _estimate(estimator, workshop, case))
+                ready = workshop.ready(estimator, case)
+                tables.add(name, ready.name, case, ready(case))
+            if new is not None and isinstance(ready, DirectMethod):
+                tables.add_individuals(name, ready.name, new.labels, ready.values_of(case, new.states), "new")
             done += 1
         tables.add_diagnostics(name, case)
+        models |= {(name, critic): model for critic, model in workshop.models(case).items()}
     tell("done", total, total)
     path = Path(log) if isinstance(log, str | Path) else None
     arguments = {
@@ -131,6 +144,7 @@ def evaluate(
         arguments=arguments,
         seed=seed,
         seconds=round(time.perf_counter() - began, 3),
+        models=models,
         _source=data if path is None else path,
     )
 
@@ -162,16 +176,22 @@ class _Tables:
             }
         )
         if estimate.individual is not None:
-            frame = pl.DataFrame({"episode": case.data.labels_of(), "value": estimate.individual})
-            frame = frame.select(
+            labels = [str(label) for label in case.data.labels_of().tolist()]
+            self.add_individuals(policy, name, labels, estimate.individual, "log")
+
+    def add_individuals(self, policy: str, name: str, labels: list[str], values: np.ndarray, source: str) -> None:
+        frame = pl.DataFrame({"episode": labels, "value": values}, schema_overrides={"episode": pl.String})
+        self.individuals.append(
+            frame.select(
                 pl.lit(policy).alias("policy"),
                 pl.lit(name).alias("estimator"),
-                pl.col("episode").cast(pl.String),
+                "episode",
                 "value",
                 pl.lit(None, pl.Float64).alias("low"),
                 pl.lit(None, pl.Float64).alias("high"),
+                pl.lit(source).alias("source"),
             )
-            self.individuals.append(frame)
+        )
 
     def add_diagnostics(self, policy: str, case: Case) -> None:
         frame = pl.DataFrame(diagnostics(case)).with_columns(pl.lit(policy).alias("policy"))
@@ -202,6 +222,7 @@ _INDIVIDUALS = {
     "value": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
+    "source": pl.String,
 }
 _DIAGNOSTICS = ("policy", "step", "alive", "factual", "counterfactual", "u", "effective_episodes")
 
@@ -270,12 +291,6 @@ def _default(data: Trajectories, policy: Policy) -> list[Estimator | Recipe]:
             fix="add a column behavior_prob, or give the policy as a function",
         )
     return chosen
-
-
-def _estimate(estimator: Estimator | Recipe, workshop: Workshop, case: Case) -> Estimate:
-    if isinstance(estimator, Recipe):
-        estimator = estimator.build(workshop.critic(estimator.critic, case))
-    return estimator(case)
 
 
 def _case(data: Trajectories, name: str, policy: Policy, discount: float, horizon: int | None) -> Case:

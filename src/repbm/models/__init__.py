@@ -4,5 +4,17 @@ from repbm.models._model import Model
 from repbm.models._objective import AM, AM_PI, BALANCED, Objective
 from repbm.models._precise import fit_precise
 from repbm.models._rollout import Rolled, roll_out
+from repbm.models._store import load_model, save_model
 
-__all__ = ["AM", "AM_PI", "BALANCED", "Model", "Objective", "Rolled", "fit_precise", "roll_out"]
+__all__ = [
+    "AM",
+    "AM_PI",
+    "BALANCED",
+    "Model",
+    "Objective",
+    "Rolled",
+    "fit_precise",
+    "load_model",
+    "roll_out",
+    "save_model",
+]

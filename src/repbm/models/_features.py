@@ -43,22 +43,14 @@ def _count(dimensions: int, degree: int) -> int:
 def features(positions: Any, powers: Int[np.ndarray, "features dimensions"], numpy: Any) -> Any:
     """Every feature at positions in the box, in NumPy or in JAX; positions outside count as its border.
 
-    Each feature of degree d is one of degree d-1 times the Chebyshev polynomial of its last dimension.
+    Computed feature by feature as long rows, which is fast to run and small to compile.
     """
-    inside = numpy.clip(positions, -1.0, 1.0)
-    degree = int(powers.max()) if powers.size else 0
+    inside = numpy.clip(positions, -1.0, 1.0).T
     chebyshev = [numpy.ones_like(inside), inside]
-    for _ in range(degree - 1):
+    for _ in range(int(powers.max()) - 1):
         chebyshev.append(2 * inside * chebyshev[-1] - chebyshev[-2])
-    columns: dict[tuple[int, ...], Any] = {}
-    zero = (0,) * powers.shape[1]
-    columns[zero] = numpy.ones_like(inside[..., 0])
-    for row in powers.tolist():
-        key = tuple(row)
-        if key == zero:
-            continue
-        last = max(k for k, power in enumerate(row) if power)
-        rest = (*row[:last], 0, *row[last + 1 :])
-        factor = chebyshev[row[last]][..., last]
-        columns[key] = factor if rest == zero else columns[rest] * factor
-    return numpy.stack([columns[tuple(row)] for row in powers.tolist()], axis=-1)
+    stacked = numpy.stack(chebyshev)
+    result = stacked[powers[:, 0], 0]
+    for k in range(1, powers.shape[1]):
+        result = result * stacked[powers[:, k], k]
+    return result.T

@@ -59,10 +59,7 @@ class PolynomialReward(Reward):
 
 
 class Noise(eqx.Module):
-    """What the expected next state misses: draws from held-out residuals of the same action.
-
-    `scale` is 0 where the log shows no noise worth drawing.
-    """
+    """What the expected next state misses: draws from held-out residuals of the same action."""
 
     residuals: Float[Array | np.ndarray, "actions draws dimensions"]
 
@@ -83,7 +80,9 @@ class Model(eqx.Module):
     high: Float[Array | np.ndarray, " dimensions"]
     """The box of logged states."""
     labels: tuple[Label, ...] = eqx.field(static=True)
+    """The actions of the log, in the order of its codes."""
     horizon: int = eqx.field(static=True)
+    observation_names: tuple[str, ...] = eqx.field(static=True, default=())
 
     @property
     def stochastic(self) -> bool:

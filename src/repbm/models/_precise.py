@@ -21,7 +21,9 @@ _NOISY = 0.05
 _RESIDUALS = 2048
 
 
-def fit_precise(data: Trajectories, support: Support | None, objective: Objective, horizon: int, seed: int = 0) -> Model:
+def fit_precise(
+    data: Trajectories, support: Support | None, objective: Objective, horizon: int, seed: int = 0
+) -> Model:
     """A model of the log, good at the objective for the policy with this support."""
     sample = Sample.of(data, support if objective.target else None)
     weights = objective.weights(sample)
@@ -43,6 +45,7 @@ def fit_precise(data: Trajectories, support: Support | None, objective: Objectiv
         low=box.center - box.reach,
         high=box.center + box.reach,
         labels=data.actions.labels,
+        observation_names=data.observation_names,
         horizon=horizon,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -13,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from repbm.core import InputError
 from repbm.models._model import Model
-from repbm.policies import ObservationPolicy, compiled
+from repbm.policies import ObservationPolicy, compiled, traceable
 
 _LARGEST_BATCH = 1 << 15
 _SMALLEST_BATCH = 1 << 6
@@ -43,7 +44,7 @@ def roll_out(
     """V(s) for `steps_left` more steps; with `first_actions`, Q(s, a). The mean of several rollouts a state."""
     count = len(states)
     first = np.full(count, -1) if first_actions is None else first_actions
-    follow = compiled(policy, model.labels)
+    walk = _walk_compiled(policy, model) if traceable(policy) else _walk_stepwise(policy, model)
     values, squares, left = np.zeros(count), np.zeros(count), np.zeros(count, dtype=bool)
     # States with equally many steps left go together: a batch stops when its last one is done.
     order = np.argsort(-steps_left, kind="stable")
@@ -52,19 +53,20 @@ def roll_out(
             rows = order[start : start + _LARGEST_BATCH]
             padded = np.concatenate([rows, np.full(_bucket(len(rows)) - len(rows), rows[0])])
             limits = np.where(np.arange(len(padded)) < len(rows), steps_left[padded], 0)
-            batch = (jnp.asarray(states[padded]), jnp.asarray(limits), jnp.asarray(first[padded]))
+            begin = _Walk.begin(jnp.asarray(states[padded]))
             for draw in range(rollouts):
                 key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), start), draw)
-                total, outside, unknown = _rolled(model, follow, *batch, jnp.asarray(discount), key)
-                if bool(unknown):
+                terms = _Terms(jnp.asarray(limits), jnp.asarray(first[padded]), jnp.asarray(discount), key)
+                end = walk(begin, terms)
+                if bool(end.unknown):
                     raise InputError(
                         "the policy takes an action that the log never shows",
                         fix="a model cannot say what it does; use importance sampling, or another policy",
                     )
-                total = np.asarray(total)[: len(rows)]
+                total = np.asarray(end.total)[: len(rows)]
                 values[rows] += total
                 squares[rows] += total**2
-                left[rows] |= np.asarray(outside)[: len(rows)]
+                left[rows] |= np.asarray(end.outside)[: len(rows)]
     values /= rollouts
     variance = np.maximum(squares / rollouts - values**2, 0.0)
     return Rolled(values, np.sqrt(variance * rollouts / max(rollouts - 1, 1)), left)
@@ -75,54 +77,88 @@ def _bucket(count: int) -> int:
     return max(_SMALLEST_BATCH, 1 << (count - 1).bit_length())
 
 
-@eqx.filter_jit
-def _rolled(
-    model: Model,
-    follow: Callable[[Array], Array],
-    states: Float[Array, "batch dimensions"],
-    steps_left: Int[Array, " batch"],
-    first: Int[Array, " batch"],
-    discount: Float[Array, ""],
-    key: Array,
-) -> tuple[Float[Array, " batch"], Bool[Array, " batch"], Bool[Array, ""]]:
-    count = states.shape[0]
+class _Terms(NamedTuple):
+    """What stays the same during a walk."""
 
-    def active(t: Array, survival: Array) -> Array:
-        return (t < steps_left) & (survival > _NEGLIGIBLE)
+    steps_left: Int[Array, " batch"]
+    first: Int[Array, " batch"]
+    discount: Float[Array, ""]
+    key: Array
 
-    def going(carry: tuple[Array, ...]) -> Array:
-        t, _, survival, *_ = carry
-        return active(t, survival).any()
 
-    def step(carry: tuple[Array, ...]) -> tuple[Array, ...]:
-        t, current, survival, total, outside, unknown = carry
-        now = active(t, survival)
-        chance, noise = jax.random.split(jax.random.fold_in(key, t))
-        probabilities = follow(current)
-        mass = probabilities.sum(axis=1)
-        marks = jax.random.uniform(chance, (count, 1), probabilities.dtype) * mass[:, None]
-        action = (jnp.cumsum(probabilities, axis=1) <= marks).sum(axis=1).clip(0, probabilities.shape[1] - 1)
-        given = (t == 0) & (first >= 0)
-        action = jnp.where(given, first, action)
-        following, rewards, ending = model.step(current, action, noise)
-        total = total + jnp.where(now, discount**t * survival * rewards, 0.0)
-        beyond = ((following < model.low) | (following > model.high)).any(axis=1)
-        return (
-            t + 1,
-            jnp.where(now[:, None], following, current),
-            jnp.where(now, survival * (1 - ending), survival),
-            total,
-            outside | (now & beyond & (ending < 0.5)),
-            unknown | (now & ~given & (mass < 0.5)).any(),
-        )
+class _Walk(NamedTuple):
+    """Where a batch of rollouts stands."""
 
-    start = (
-        jnp.zeros((), jnp.int32),
-        states,
-        jnp.ones(count, states.dtype),
-        jnp.zeros(count, states.dtype),
-        jnp.zeros(count, bool),
-        jnp.zeros((), bool),
+    step: Int[Array, ""]
+    states: Float[Array, "batch dimensions"]
+    survival: Float[Array, " batch"]
+    total: Float[Array, " batch"]
+    outside: Bool[Array, " batch"]
+    unknown: Bool[Array, ""]
+
+    @classmethod
+    def begin(cls, states: Float[Array, "batch dimensions"]) -> _Walk:
+        count = states.shape[0]
+        nothing = jnp.zeros(count, states.dtype)
+        return cls(jnp.zeros((), jnp.int32), states, nothing + 1, nothing, jnp.zeros(count, bool), jnp.zeros((), bool))
+
+    def active(self, terms: _Terms) -> Bool[Array, " batch"]:
+        return (self.step < terms.steps_left) & (self.survival > _NEGLIGIBLE)
+
+
+def _advanced(model: Model, walk: _Walk, terms: _Terms, probabilities: Float[Array, "batch actions"]) -> _Walk:
+    """One step further, with these probabilities of the policy's actions."""
+    now = walk.active(terms)
+    chance, noise = jax.random.split(jax.random.fold_in(terms.key, walk.step))
+    mass = probabilities.sum(axis=1)
+    marks = jax.random.uniform(chance, (len(mass), 1), probabilities.dtype) * mass[:, None]
+    action = (jnp.cumsum(probabilities, axis=1) <= marks).sum(axis=1).clip(0, probabilities.shape[1] - 1)
+    given = (walk.step == 0) & (terms.first >= 0)
+    action = jnp.where(given, terms.first, action)
+    following, rewards, ending = model.step(walk.states, action, noise)
+    beyond = ((following < model.low) | (following > model.high)).any(axis=1)
+    earned = terms.discount**walk.step * walk.survival * rewards
+    return _Walk(
+        walk.step + 1,
+        jnp.where(now[:, None], following, walk.states),
+        jnp.where(now, walk.survival * (1 - ending), walk.survival),
+        walk.total + jnp.where(now, earned, 0.0),
+        walk.outside | (now & beyond & (ending < 0.5)),
+        walk.unknown | (now & ~given & (mass < 0.5)).any(),
     )
-    _, _, _, total, outside, unknown = jax.lax.while_loop(going, step, start)
-    return total, outside, unknown
+
+
+_Walker = Callable[[_Walk, _Terms], _Walk]
+
+
+def _walk_compiled(policy: ObservationPolicy, model: Model) -> _Walker:
+    """The whole walk, policy included, in one compiled loop."""
+    follow = compiled(policy, model.labels)
+    return lambda walk, terms: _looped(model, follow, walk, terms)
+
+
+@eqx.filter_jit
+def _looped(model: Model, follow: Callable[[Array], Array], walk: _Walk, terms: _Terms) -> _Walk:
+    return jax.lax.while_loop(
+        lambda now: now.active(terms).any(), lambda now: _advanced(model, now, terms, follow(now.states)), walk
+    )
+
+
+def _walk_stepwise(policy: ObservationPolicy, model: Model) -> _Walker:
+    """Step by step, the policy asked in between: what it raises reaches the user as it is."""
+
+    def walked(walk: _Walk, terms: _Terms) -> _Walk:
+        active = np.asarray(walk.active(terms))
+        while active.any():
+            states = np.asarray(walk.states)
+            probabilities = np.zeros((len(states), len(model.labels)))
+            probabilities[:, 0] = 1.0
+            probabilities[active] = policy.probabilities(states[active], model.labels)
+            walk = _stepped(model, walk, terms, jnp.asarray(probabilities))
+            active = np.asarray(walk.active(terms))
+        return walk
+
+    return walked
+
+
+_stepped = eqx.filter_jit(_advanced)

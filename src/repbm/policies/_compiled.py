@@ -17,9 +17,15 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Traceable(Protocol):
-    """A policy that JAX can trace."""
+    """A policy that JAX can trace, if what it wraps can be traced too."""
 
     def traced(self, labels: tuple[Label, ...]) -> Callable[[jax.Array], jax.Array]: ...
+
+
+def traceable(policy: ObservationPolicy) -> bool:
+    """Whether JAX can trace the policy down to the last one that it wraps."""
+    inner = getattr(policy, "policy", None)
+    return isinstance(policy, Traceable) and (inner is None or traceable(inner))
 
 
 def compiled(policy: ObservationPolicy, labels: tuple[Label, ...]) -> Callable[[jax.Array], jax.Array]:
@@ -34,14 +40,15 @@ def compiled(policy: ObservationPolicy, labels: tuple[Label, ...]) -> Callable[[
     import jax
     import jax.numpy as jnp
 
-    def host(observations: jax.Array) -> np.ndarray:
-        rows = np.asarray(observations, dtype=np.float64)
-        flat = rows.reshape(-1, rows.shape[-1])
-        result = policy.probabilities(flat, labels).reshape(*rows.shape[:-1], len(labels))
-        return result.astype(observations.dtype)
-
     def probabilities(observations: jax.Array) -> jax.Array:
-        shape = jax.ShapeDtypeStruct((*observations.shape[:-1], len(labels)), jnp.result_type(observations))
+        kind = jnp.result_type(observations)
+
+        def host(observations: jax.Array) -> np.ndarray:
+            rows = np.asarray(observations, dtype=np.float64)
+            flat = rows.reshape(-1, rows.shape[-1])
+            return policy.probabilities(flat, labels).reshape(*rows.shape[:-1], len(labels)).astype(kind)
+
+        shape = jax.ShapeDtypeStruct((*observations.shape[:-1], len(labels)), kind)
         return jax.pure_callback(host, shape, observations, vmap_method="expand_dims")
 
     return probabilities

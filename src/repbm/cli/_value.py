@@ -1,0 +1,54 @@
+"""repbm value: individual values from a saved model, without the log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def value(
+    model: Annotated[Path, typer.Argument(help="A model that `repbm evaluate --save-model` kept.")],
+    individuals: Annotated[str, typer.Option(help="A table of initial states, one row an individual.")],
+    policy: Annotated[str, typer.Option(help="FILE.py:FUNCTION or FILE.npz.")],
+    out: Annotated[Path | None, typer.Option(help="A CSV file for the values; default: print them.")] = None,
+    discount: Annotated[float, typer.Option(help="Worth of a reward one step later.")] = 1.0,
+    horizon: Annotated[int | None, typer.Option(help="How many steps; default: that of the model.")] = None,
+    rollouts: Annotated[int, typer.Option(min=1, help="Rollouts an individual, if anything is random.")] = 32,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the rollouts.")] = 0,
+) -> None:
+    """What would happen to these individuals under this policy?"""
+    import sys
+
+    import numpy as np
+    import polars as pl
+
+    from repbm.core import InputError
+    from repbm.evaluation import as_policy
+    from repbm.logs import read_individuals
+    from repbm.models import load_model, roll_out
+    from repbm.policies import ObservationPolicy
+
+    if not 0 <= discount <= 1:
+        raise InputError(f"a discount of {discount:g}", fix="give a number from 0 to 1")
+    if horizon is not None and horizon < 1:
+        raise InputError(f"a horizon of {horizon}", fix="give at least 1")
+    if out is not None and not out.absolute().parent.is_dir():
+        raise InputError("there is no such folder", where=str(out.absolute().parent), fix="make it first")
+    loaded = load_model(model)
+    acts = as_policy(policy)
+    if not isinstance(acts, ObservationPolicy):
+        raise InputError(f"policy '{policy}' is known at logged steps only", fix="give a function or a network")
+    people = read_individuals(individuals, loaded.observation_names)
+    left = np.full(len(people.labels), horizon or loaded.horizon)
+    probabilities = acts.probabilities(people.states, loaded.labels)
+    random = loaded.stochastic or not np.isin(probabilities, (0.0, 1.0)).all()
+    rolled = roll_out(
+        loaded, acts, people.states, left, discount=discount, rollouts=rollouts if random else 1, seed=seed
+    )
+    table = pl.DataFrame({"individual": people.labels, "value": rolled.values, "left_range": rolled.left_range})
+    try:
+        table.write_csv(sys.stdout.buffer if out is None else out)
+    except OSError as fault:
+        raise InputError(f"cannot be written ({fault.strerror})", where=str(out)) from fault

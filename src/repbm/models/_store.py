@@ -1,0 +1,98 @@
+"""Fitted models on disk: one file of plain arrays and a description of what they are. Nothing in it is executed."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import numpy as np
+
+from repbm._version import __version__
+from repbm.core import InputError
+from repbm.models._model import Model, Noise, PolynomialDynamics, PolynomialReward
+from repbm.models._polynomial import Polynomial
+from repbm.models._saturation import Saturation
+from repbm.models._termination import Box, Logistic, Never
+
+FORMAT = 1
+"""Raised whenever an older program could misread a newer file."""
+
+_PARTS: dict[str, type[eqx.Module]] = {
+    part.__name__: part
+    for part in (Model, PolynomialDynamics, PolynomialReward, Noise, Polynomial, Saturation, Box, Logistic, Never)
+}
+
+
+def save_model(model: Model, path: str | Path) -> None:
+    """Write the model to one `.npz` file."""
+    arrays: dict[str, np.ndarray] = {}
+    description = {"format": FORMAT, "version": __version__, "model": _described(model, "model", arrays)}
+    content = io.BytesIO()
+    everything: dict[str, Any] = {"description": json.dumps(description), **arrays}
+    np.savez(content, **everything)
+    Path(path).write_bytes(content.getvalue())
+
+
+def load_model(path: str | Path) -> Model:
+    """Read a model that `save_model` wrote."""
+    where = str(path)
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays: dict[str, np.ndarray] = {name: file[name] for name in file.files}
+        description = json.loads(str(arrays.pop("description")))
+    except FileNotFoundError:
+        raise InputError("no such file", where=where, fix="check the path") from None
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile, AttributeError, EOFError) as fault:
+        raise InputError("this is no model file", where=where, fix="give one that repbm saved") from fault
+    if description.get("format") != FORMAT:
+        raise InputError(
+            f"the model has format {description.get('format')}, this program reads {FORMAT}",
+            where=where,
+            fix=f"fit it again, or use the version that wrote it ({description.get('version')})",
+        )
+    try:
+        model = _built(description["model"], arrays)
+    except (KeyError, TypeError) as fault:
+        raise InputError(f"the model file is damaged ({fault})", where=where, fix="save it again") from fault
+    if not isinstance(model, Model):
+        raise InputError("this is no model file", where=where, fix="give one that repbm saved")
+    return model
+
+
+def _described(part: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
+    """The part as JSON, its arrays put aside under their path."""
+    if isinstance(part, eqx.Module):
+        fields = {
+            f.name: _described(getattr(part, f.name), f"{path}.{f.name}", arrays) for f in dataclasses.fields(part)
+        }
+        return {"part": _name(part), "fields": fields}
+    if isinstance(part, tuple | list):
+        return {"items": [_described(item, f"{path}.{k}", arrays) for k, item in enumerate(part)]}
+    if part is None or isinstance(part, bool | int | float | str):
+        return {"value": part}
+    arrays[path] = np.asarray(part)
+    return {"array": path}
+
+
+def _name(part: eqx.Module) -> str:
+    name = type(part).__name__
+    if name not in _PARTS:
+        raise InputError(f"a model with {name} cannot be saved")
+    return name
+
+
+def _built(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Any:
+    if "part" in description:
+        fields = {name: _built(inner, arrays) for name, inner in description["fields"].items()}
+        return _PARTS[description["part"]](**fields)
+    if "items" in description:
+        return tuple(_built(item, arrays) for item in description["items"])
+    if "array" in description:
+        return arrays[description["array"]]
+    return description["value"]
