@@ -227,7 +227,6 @@ TABLES: dict[str, tuple[pl.DataFrame, tuple[str, ...]]] = {
     "infinite action": (put("action", 0, 1, np.inf, 0), ("'action' is inf", "row 3")),
     "dates as actions": (GOOD.with_columns(action=pl.lit("2020-01-01").str.to_date()), ("'action'", "Date")),
     "lists as observations": (GOOD.with_columns(obs_age=pl.concat_list("obs_age")), ("'obs_age'", "List")),
-    "no behavior_prob": (GOOD.drop("behavior_prob"), ("importance sampling", "--column behavior_prob=")),
 }
 
 
@@ -239,6 +238,12 @@ def test_table(program: Program, zeros_file: str, frame: pl.DataFrame, words: tu
     says(message, *words)
     if "row" in " ".join(words):
         says(message, str(log))
+
+
+def test_weights_without_behavior_probabilities(program: Program, zeros_file: str) -> None:
+    log = program.store(GOOD.drop("behavior_prob"))
+    words = ("importance sampling", "--column behavior_prob=")
+    says(program.refuses(log, "--estimator", "wis", policy=zeros_file), *words)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from repbm.estimators import DirectMethod, FunctionCritic
 from repbm.logs import log_frame, read_log
 
 ESTIMATES = "policy estimator value low high level std_error episodes effective_episodes note".split()
-INDIVIDUALS = "policy estimator episode value low high".split()
+INDIVIDUALS = "policy estimator episode value low high source".split()
 DIAGNOSTICS = "policy step alive factual counterfactual u effective_episodes".split()
 POLICY = "import numpy as np\ndef act(x):\n    return np.where(x[:, 0] > 2, 'b', 'a')\n"
 
@@ -53,7 +53,8 @@ def test_the_contract_of_files(here, monkeypatch, capsys) -> None:
     assert sorted(path.name for path in here.iterdir()) == ["log.parquet", "my_policy.py", "result"]
     estimates = pl.read_csv(here / "result/estimates.csv")
     assert estimates.columns == ESTIMATES
-    assert estimates["estimator"].to_list() == "is wis pdis wpdis soft-is soft-wis soft-pdis soft-wpdis".split()
+    expected = "repbm am dr(repbm) wdr(repbm) is wis pdis wpdis soft-is soft-wis soft-pdis soft-wpdis".split()
+    assert estimates["estimator"].to_list() == expected
     assert set(estimates["policy"]) == {"my_policy.py:act"}
     assert set(estimates["level"]) == {0.9}
     assert pl.read_csv(here / "result/individuals.csv").columns == INDIVIDUALS
@@ -67,7 +68,7 @@ def test_the_contract_of_files(here, monkeypatch, capsys) -> None:
     assert len(stored["log_sha256"]) == 64
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].split("\t")[:3] == ["policy", "estimator", "value"]
-    assert len(printed) == 1 + 8 + 1
+    assert len(printed) == 1 + 12 + 1
 
 
 def test_a_second_run_replaces_the_first_whole(here, monkeypatch) -> None:
@@ -156,7 +157,7 @@ def test_help_needs_no_jax_and_demo_shows_the_truth() -> None:
         text=True,
     ).stdout.splitlines()
     assert "truth" in shown[0].split("\t")
-    assert len(shown) == 1 + 16 + 1
+    assert len(shown) == 1 + 24 + 1
 
 
 def test_importance_sampling_never_imports_jax(here) -> None:

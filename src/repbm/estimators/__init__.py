@@ -6,10 +6,14 @@ from repbm.estimators._direct import DirectMethod
 from repbm.estimators._doubly_robust import DoublyRobust
 from repbm.estimators._estimate import Estimate, Estimator, Pooled
 from repbm.estimators._importance import ImportanceSampling, PerDecisionImportanceSampling
+from repbm.estimators._magic import Magic
 from repbm.estimators._model_critic import ModelCritic
+from repbm.estimators._value_critic import ActionValueCritic
+from repbm.estimators._tabular_critic import TabularCritic
 from repbm.estimators._weights import Weights
 
 __all__ = [
+    "ActionValueCritic",
     "Case",
     "Critic",
     "DirectMethod",
@@ -19,9 +23,11 @@ __all__ = [
     "FunctionCritic",
     "ImportanceSampling",
     "Initial",
+    "Magic",
     "ModelCritic",
     "PerDecisionImportanceSampling",
     "Pooled",
+    "TabularCritic",
     "Weights",
     "ZeroCritic",
 ]

@@ -5,27 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from repbm.core import InputError
-from repbm.estimators import Case, Critic, Estimator, ModelCritic
+from repbm.estimators import Case, Critic, Estimator, ModelCritic, TabularCritic
 from repbm.evaluation._names import Recipe
 
 if TYPE_CHECKING:
-    from repbm.data import Support, Trajectories
     from repbm.models import Model, Objective
 
 
 class Preset(Protocol):
-    """How a model is fitted."""
+    """How a critic is fitted."""
 
-    def fit(self, data: Trajectories, support: Support, objective: Objective, horizon: int, seed: int) -> Model: ...
+    def critic(self, case: Case, objective: Objective, seed: int) -> Critic: ...
 
 
 class Precise:
-    """Closed form in float64, everything chosen on held-out episodes: the default."""
+    """Closed form in float64, everything chosen on held-out episodes; a table where states are few: the default."""
 
-    def fit(self, data: Trajectories, support: Support, objective: Objective, horizon: int, seed: int) -> Model:
-        from repbm.models import fit_precise
+    def critic(self, case: Case, objective: Objective, seed: int) -> Critic:
+        from repbm.models import few_states, fit_precise, fit_tabular
 
-        return fit_precise(data, support, objective, horizon, seed)
+        horizon = case.horizon or case.data.longest
+        if few_states(case.data):
+            return TabularCritic(fit_tabular(case.data, case.support, objective, horizon), objective.name)
+        model = fit_precise(case.data, case.support, objective, horizon, seed)
+        return ModelCritic(model, objective.name, seed)
 
 
 def as_preset(name: str) -> Preset:
@@ -54,9 +57,7 @@ class Workshop:
         objective = _objective(name)
         key = (name, case if objective.target else None)
         if key not in self._made:
-            horizon = case.horizon or case.data.longest
-            model = self.preset.fit(case.data, case.support, objective, horizon, self.seed)
-            self._made[key] = ModelCritic(model, name, self.seed)
+            self._made[key] = self.preset.critic(case, objective, self.seed)
         return self._made[key]
 
     def models(self, case: Case) -> dict[str, Model]:

@@ -15,6 +15,8 @@ from repbm.models._saturation import find_saturation
 from repbm.models._scaling import Range
 from repbm.models._termination import fit_termination
 
+TRUST = 30.0
+"""So many effective episodes must follow the policy for the re-weighted risk of a step to count by half."""
 _OUTLIER = 20.0
 _MOST_TRIMMED = 0.02
 _NOISY = 0.05
@@ -25,7 +27,7 @@ def fit_precise(
     data: Trajectories, support: Support | None, objective: Objective, horizon: int, seed: int = 0
 ) -> Model:
     """A model of the log, good at the objective for the policy with this support."""
-    sample = Sample.of(data, support if objective.target else None)
+    sample = Sample.of(data, support if objective.target else None, TRUST)
     weights = objective.weights(sample)
     if not (weights > 0).any():
         raise InputError(
@@ -51,7 +53,7 @@ def fit_precise(
 
 
 def _held_out(data: Trajectories, sample: Sample, seed: int, share: float = 0.1) -> Bool[np.ndarray, " steps"]:
-    """A random tenth of the episodes, at least one unless there is only one; the steps of a single episode otherwise."""
+    """A random tenth of the episodes, at least one; of a single episode, a tenth of its steps."""
     generator = stream(seed, "held-out")
     if len(data) == 1:
         return generator.random(len(sample)) < share

@@ -15,8 +15,8 @@ from repbm.data import Support, Trajectories
 class Sample:
     """All logged transitions (s, a, r, s'), flat.
 
-    `followed` says where s' was logged. `ended` is 1 where the world ended the episode with this step and 0 where it went
-    on; a step after which the log stopped is censored, which `judged` says by False. `marginal` is f_t / u_t.
+    `followed` says where s' was logged. `ended` is 1 where the world ended the episode with this step and 0 where it
+    went on; a step after which the log stopped is censored, which `judged` says by False. `marginal` is f_t / u_t.
     """
 
     states: Float[np.ndarray, "steps dimensions"]
@@ -34,8 +34,12 @@ class Sample:
     action_count: int
 
     @classmethod
-    def of(cls, data: Trajectories, support: Support | None) -> Sample:
-        """The transitions of a log; without a policy's support every marginal weight is 0."""
+    def of(cls, data: Trajectories, support: Support | None, trust: float = 0.0) -> Sample:
+        """The transitions of a log; without a policy's support every marginal weight is 0.
+
+        With m_t the effective number of episodes that still follow the policy, the marginal weights of step t are
+        multiplied by m_t / (m_t + trust): where a few episodes stand for all, their noise must not be learned as truth.
+        """
         count = len(data.rewards)
         states = np.ascontiguousarray(data.observations, dtype=np.float64)
         if states.shape[1] == 0:
@@ -56,7 +60,7 @@ class Sample:
             judged=~last | ended,
             steps=data.steps,
             episodes=np.repeat(np.arange(len(data)), data.lengths),
-            marginal=nothing if support is None else support.marginal_weights,
+            marginal=nothing if support is None else _trusted(support, trust),
             factual=nothing if support is None else support.factual,
             counterfactual=nothing if support is None else support.counterfactual,
             action_count=len(data.actions.labels),
@@ -64,3 +68,9 @@ class Sample:
 
     def __len__(self) -> int:
         return len(self.rewards)
+
+
+def _trusted(support: Support, trust: float) -> Float[np.ndarray, " steps"]:
+    effective = support.effective_episodes
+    share = np.divide(effective, effective + trust, out=np.zeros_like(effective), where=effective > 0)
+    return support.marginal_weights * share[support.data.steps]
