@@ -1,4 +1,4 @@
-"""make bench: all pages; exit code 1 if a figure falls short."""
+"""make bench: all pages, or those named; exit code 1 if a figure falls short."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench._importance import help_page, page
-
 
 def main() -> int:
+    from bench._importance import help_page, page
+    from bench._models import accuracy_page, memory_page
+
     with tempfile.TemporaryDirectory() as folder:
-        kept = [help_page(), page(Path(folder))]
+        pages = {
+            "help": help_page,
+            "importance": lambda: page(Path(folder)),
+            "accuracy": accuracy_page,
+            "memory": memory_page,
+        }
+        kept = [pages[name]() for name in sys.argv[1:] or pages]
     return 0 if all(kept) else 1
 
 

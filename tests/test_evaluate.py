@@ -19,6 +19,7 @@ from repbm.logs import log_frame, read_log
 ESTIMATES = "policy estimator value low high level std_error episodes effective_episodes note".split()
 INDIVIDUALS = "policy estimator episode value low high source".split()
 DIAGNOSTICS = "policy step alive factual counterfactual u effective_episodes".split()
+BOUND = "risk_behavior risk_policy distance deviation".split()
 POLICY = "import numpy as np\ndef act(x):\n    return np.where(x[:, 0] > 2, 'b', 'a')\n"
 
 
@@ -59,7 +60,7 @@ def test_the_contract_of_files(here, monkeypatch, capsys) -> None:
     assert set(estimates["level"]) == {0.9}
     assert pl.read_csv(here / "result/individuals.csv").columns == INDIVIDUALS
     diagnostics = pl.read_csv(here / "result/diagnostics.csv")
-    assert diagnostics.columns == DIAGNOSTICS
+    assert diagnostics.columns == [*DIAGNOSTICS, *BOUND]
     assert diagnostics["alive"][0] == 60
     assert (diagnostics["factual"] + diagnostics["counterfactual"] <= diagnostics["alive"]).all()
     stored = json.loads((here / "result/run.json").read_text())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -39,8 +41,16 @@ def _program(
     pass
 
 
+def _keep_compilations() -> None:
+    """Let JAX keep what it compiles in the user's cache, unless the user decided otherwise."""
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(caches / "repbm"))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
+
+
 def main() -> None:
     """Run; bad input ends in one line on standard error and exit code 2."""
+    _keep_compilations()
     try:
         app()
     except ValueError as fault:

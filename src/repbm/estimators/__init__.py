@@ -8,8 +8,8 @@ from repbm.estimators._estimate import Estimate, Estimator, Pooled
 from repbm.estimators._importance import ImportanceSampling, PerDecisionImportanceSampling
 from repbm.estimators._magic import Magic
 from repbm.estimators._model_critic import ModelCritic
-from repbm.estimators._value_critic import ActionValueCritic
 from repbm.estimators._tabular_critic import TabularCritic
+from repbm.estimators._value_critic import ActionValueCritic
 from repbm.estimators._weights import Weights
 
 __all__ = [

@@ -19,7 +19,7 @@ from repbm.estimators import Case, DirectMethod, Estimate, Estimator
 from repbm.evaluation._names import Recipe, as_estimator, as_policy, default_estimators
 from repbm.evaluation._store import fingerprint, write
 from repbm.evaluation._workshop import Precise, Preset, Workshop
-from repbm.inference import Interval, Resampling, diagnostics, interval
+from repbm.inference import Interval, Resampling, bound_terms, diagnostics, interval
 from repbm.logs import Source, read_individuals, read_log
 from repbm.policies import ObservationPolicy, Policy
 
@@ -39,7 +39,8 @@ class Evaluation:
 
     `estimates`: policy, estimator, value, low, high, level, std_error, episodes, effective_episodes, note.
     `individuals`: policy, estimator, episode, value, low, high, source (log or new).
-    `diagnostics`: policy, step, alive, factual, counterfactual, u, effective_episodes.
+    `diagnostics`: policy, step, alive, factual, counterfactual, u, effective_episodes, and, where a model was fitted as
+    repbm, the terms of its bound: risk_behavior, risk_policy, distance, deviation (see `repbm.inference.bound_terms`).
     """
 
     estimates: pl.DataFrame
@@ -103,7 +104,8 @@ def evaluate(
     asked = None if given is None else [as_estimator(one) for one in given]
     tell = progress or (lambda what, done, total: None)
     tell("reading the log", 0, 1)
-    data = _data(log, policies, columns, all_terminated)
+    fits = any(isinstance(one, Recipe) for one in asked or ())
+    data = _data(log, policies, columns, all_terminated, fits)
     if horizon is not None:
         data = data.until(horizon)
     chosen = {name: _default(data, one) if asked is None else asked for name, one in policies.items()}
@@ -121,11 +123,11 @@ def evaluate(
             tell(f"{estimator.name}, policy {name}", done, total)
             with np.errstate(over="ignore", invalid="ignore"):
                 ready = workshop.ready(estimator, case)
-                tables.add(name, ready.name, case, ready(case))
+                tables.add(name, estimator.name, case, ready(case))
             if new is not None and isinstance(ready, DirectMethod):
-                tables.add_individuals(name, ready.name, new.labels, ready.values_of(case, new.states), "new")
+                tables.add_individuals(name, estimator.name, new.labels, ready.values_of(case, new.states), "new")
             done += 1
-        tables.add_diagnostics(name, case)
+        tables.add_diagnostics(name, case, workshop.models(case).get("repbm"))
         models |= {(name, critic): model for critic, model in workshop.models(case).items()}
     tell("done", total, total)
     path = Path(log) if isinstance(log, str | Path) else None
@@ -193,9 +195,15 @@ class _Tables:
             )
         )
 
-    def add_diagnostics(self, policy: str, case: Case) -> None:
+    def add_diagnostics(self, policy: str, case: Case, model: Model | None) -> None:
         frame = pl.DataFrame(diagnostics(case)).with_columns(pl.lit(policy).alias("policy"))
-        self.diagnostics.append(frame.select(_DIAGNOSTICS))
+        terms: dict[str, pl.Series | pl.Expr] = {name: pl.lit(None, pl.Float64) for name in _BOUND}
+        if model is not None:
+            from repbm.models import step_losses
+
+            found = bound_terms(case, step_losses(model, case.data))
+            terms = {name: pl.Series(getattr(found, name)).fill_nan(None) for name in _BOUND}
+        self.diagnostics.append(frame.with_columns(**terms).select(*_DIAGNOSTICS, *_BOUND))
 
     def frames(self) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
         estimates = pl.DataFrame(self.estimates, schema=_ESTIMATES)
@@ -225,6 +233,7 @@ _INDIVIDUALS = {
     "source": pl.String,
 }
 _DIAGNOSTICS = ("policy", "step", "alive", "factual", "counterfactual", "u", "effective_episodes")
+_BOUND = ("risk_behavior", "risk_policy", "distance", "deviation")
 
 
 def _note(case: Case, estimate: Estimate, bounds: Interval) -> str:
@@ -274,11 +283,12 @@ def _data(
     policies: Mapping[str, Policy],
     columns: Mapping[str, str] | None,
     all_terminated: bool | None,
+    needs_observations: bool,
 ) -> Trajectories:
     if isinstance(log, Trajectories):
         return log
     keep = dict.fromkeys(column for policy in policies.values() for column in policy.needs_columns)
-    needs = any(policy.needs_observations for policy in policies.values())
+    needs = needs_observations or any(policy.needs_observations for policy in policies.values())
     return read_log(log, columns=columns, keep=list(keep), all_terminated=all_terminated, needs_observations=needs)
 
 

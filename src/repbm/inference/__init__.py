@@ -1,6 +1,7 @@
 """How sure: intervals and diagnostics from estimates and logs."""
 
+from repbm.inference._bound import BoundTerms, Constants, bound_terms
 from repbm.inference._diagnostics import diagnostics
 from repbm.inference._intervals import Interval, Resampling, interval
 
-__all__ = ["Interval", "Resampling", "diagnostics", "interval"]
+__all__ = ["BoundTerms", "Constants", "Interval", "Resampling", "bound_terms", "diagnostics", "interval"]

@@ -47,7 +47,7 @@ def features(positions: Any, powers: Int[np.ndarray, "features dimensions"], num
     """
     inside = numpy.clip(positions, -1.0, 1.0).T
     chebyshev = [numpy.ones_like(inside), inside]
-    for _ in range(int(powers.max()) - 1):
+    for _ in range(int(powers.max(initial=0)) - 1):
         chebyshev.append(2 * inside * chebyshev[-1] - chebyshev[-2])
     stacked = numpy.stack(chebyshev)
     result = stacked[powers[:, 0], 0]

@@ -83,6 +83,8 @@ class Model(eqx.Module):
     """The actions of the log, in the order of its codes."""
     horizon: int = eqx.field(static=True)
     observation_names: tuple[str, ...] = eqx.field(static=True, default=())
+    ends_on_arrival: bool = eqx.field(static=True, default=True)
+    """Whether termination looks at the state after a step; else, where the log does not show it, at the one before."""
 
     @property
     def stochastic(self) -> bool:
@@ -98,4 +100,4 @@ class Model(eqx.Module):
             following = following + self.noise.draw(key, actions)
         following = self.saturation(following)
         rewards = self.reward(states, following)[rows, actions]
-        return following, rewards, self.termination(following)
+        return following, rewards, self.termination(following if self.ends_on_arrival else states)

@@ -13,7 +13,7 @@ from repbm.models._polynomial import Polynomial, fit_polynomial
 from repbm.models._sample import Sample
 from repbm.models._saturation import find_saturation
 from repbm.models._scaling import Range
-from repbm.models._termination import fit_termination
+from repbm.models._termination import ends_are_shown, fit_termination
 
 TRUST = 30.0
 """So many effective episodes must follow the policy for the re-weighted risk of a step to count by half."""
@@ -37,17 +37,19 @@ def fit_precise(
     held_out = _held_out(data, sample, seed)
     box = Range.of(sample)
     saturation, decided = find_saturation(sample)
+    on_arrival = ends_are_shown(sample)
     change, noise = _dynamics(sample, weights, held_out, decided, box, seed)
     return Model(
         dynamics=PolynomialDynamics(box.center, box.reach, change),
         saturation=saturation,
         reward=_reward(sample, weights, held_out, box),
-        termination=fit_termination(sample, held_out, box),
+        termination=fit_termination(sample, held_out, box, on_arrival),
         noise=noise,
         low=box.center - box.reach,
         high=box.center + box.reach,
         labels=data.actions.labels,
         observation_names=data.observation_names,
+        ends_on_arrival=on_arrival,
         horizon=horizon,
     )
 
@@ -71,6 +73,10 @@ def _dynamics(
     seed: int,
 ) -> tuple[Polynomial, Noise | None]:
     rows = sample.followed
+    if not (rows & (weights > 0)).any():
+        # No step tells what follows it (all episodes end at once): nothing is ever asked of the dynamics.
+        size = sample.states.shape[1]
+        return Polynomial(np.zeros((sample.action_count, 1, size)), size, 0), None
     positions, actions = box.place(sample.states[rows]), sample.actions[rows]
     targets = (sample.next_states[rows] - sample.states[rows]) / box.reach
     smooth = ~decided[rows].any(axis=1)

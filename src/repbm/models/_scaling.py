@@ -26,6 +26,15 @@ class Range:
         if sample.followed.any():
             following = sample.next_states[sample.followed]
             low, high = np.minimum(low, following.min(axis=0)), np.maximum(high, following.max(axis=0))
+        return cls._between(low, high)
+
+    @classmethod
+    def over(cls, states: Float[np.ndarray, "steps dimensions"]) -> Range:
+        """The box of these states."""
+        return cls._between(states.min(axis=0), states.max(axis=0))
+
+    @classmethod
+    def _between(cls, low: Float[np.ndarray, " dimensions"], high: Float[np.ndarray, " dimensions"]) -> Range:
         reach = (high - low) / 2
         return cls((high + low) / 2, np.where(reach > 0, reach, 1.0))
 

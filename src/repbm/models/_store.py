@@ -43,7 +43,7 @@ def load_model(path: str | Path) -> Model:
     """Read a model that `save_model` wrote."""
     where = str(path)
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
             arrays: dict[str, np.ndarray] = {name: file[name] for name in file.files}
         description = json.loads(str(arrays.pop("description")))
     except FileNotFoundError:

@@ -14,7 +14,6 @@ from repbm.models._features import exponents, features, highest_degree
 from repbm.models._sample import Sample
 from repbm.models._scaling import Range
 
-
 _LOGISTIC_ROWS = 50_000
 
 
@@ -59,13 +58,17 @@ class Logistic(Termination):
         return jax.nn.sigmoid(x @ self.coefficients)
 
 
-def fit_termination(sample: Sample, held_out: Bool[np.ndarray, " steps"], box: Range) -> Termination:
+def fit_termination(
+    sample: Sample, held_out: Bool[np.ndarray, " steps"], box: Range, on_arrival: bool = True
+) -> Termination:
     """Box or logistic, whichever has the smaller held-out log loss; never, where the log shows no end.
 
-    Steps after which the log stopped are censored: they say neither that the episode ended nor that it went on.
+    Steps after which the log stopped are censored: they say neither that the episode ended nor that it went on. Looks
+    at the state after a step, or at the one before it.
     """
-    known = sample.judged & sample.followed
-    states, ended, held = sample.next_states[known], sample.ended[known], held_out[known]
+    known = sample.judged & sample.followed if on_arrival else sample.judged
+    states = (sample.next_states if on_arrival else sample.states)[known]
+    ended, held = sample.ended[known], held_out[known]
     if not ended.any():
         return Never()
     if not ended[held].any() or not ended[~held].any() or ended.all():
@@ -73,6 +76,11 @@ def fit_termination(sample: Sample, held_out: Bool[np.ndarray, " steps"], box: R
     rivals = (_box, lambda s, e: _logistic(s, e, box))
     losses = [_log_loss(rival(states[~held], ended[~held]), states[held], ended[held]) for rival in rivals]
     return rivals[int(np.argmin(losses))](states, ended)
+
+
+def ends_are_shown(sample: Sample) -> bool:
+    """Whether the log shows the states in which episodes end, for most of those that do."""
+    return bool(not sample.ended.any() or sample.followed[sample.ended].mean() > 0.5)
 
 
 def _log_loss(termination: Termination, states: np.ndarray, ended: np.ndarray) -> float:
@@ -110,6 +118,8 @@ def _box(states: np.ndarray, ended: np.ndarray) -> Box:
             high[j] = (edge + inner_high[j]) / 2 if np.isfinite(inner_high[j]) else edge
             open_ends &= ~above[:, j]
     out = ((states < low) | (states > high)).any(axis=1)
+    if ended.all():
+        return Box(low, high, np.asarray(1.0), np.asarray(1.0))
     inside = float(ended[~out].mean()) if (~out).any() else 0.0
     outside = float(ended[out].mean()) if out.any() else 1.0
     return Box(low, high, np.asarray(inside), np.asarray(outside))

@@ -1,0 +1,186 @@
+"""Networks with a representation of the state, and linear heads on it: one reward and one change of state an action."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from itertools import pairwise
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from repbm.models._model import Dynamics, Reward
+
+
+class Layers(eqx.Module):
+    """x -> tanh(x w_k + b_k), layer after layer; max(x w_k + b_k, 0) where `rectified`."""
+
+    weights: tuple[Float[Array | np.ndarray, "_ _"], ...]
+    biases: tuple[Float[Array | np.ndarray, " _"], ...]
+    rectified: bool = eqx.field(static=True, default=False)
+
+    @classmethod
+    def random(cls, key: Array, sizes: Sequence[int], rectified: bool = False, dtype: type = np.float32) -> Layers:
+        """Uniform weights and biases within +-1/sqrt(inputs), the start of the published networks."""
+        weights, biases = [], []
+        for k, (inputs, outputs) in enumerate(pairwise(sizes)):
+            one, two = jax.random.split(jax.random.fold_in(key, k))
+            bound = 1 / np.sqrt(inputs)
+            weights.append(jax.random.uniform(one, (inputs, outputs), dtype, -bound, bound))
+            biases.append(jax.random.uniform(two, (outputs,), dtype, -bound, bound))
+        return cls(tuple(weights), tuple(biases), rectified)
+
+    def __call__(self, x: Float[Array, "batch inputs"]) -> Float[Array, "batch outputs"]:
+        for w, b in zip(self.weights, self.biases, strict=True):
+            x = x @ w + b
+            x = jax.nn.relu(x) if self.rectified else jnp.tanh(x)
+        return x
+
+
+class Network(eqx.Module):
+    """What training and rollouts ask of a network; all its arrays are parameters."""
+
+    @abstractmethod
+    def representation(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch components"]:
+        """z = phi(s), what is learned about the state and what the objective balances."""
+
+    @abstractmethod
+    def features(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch features"]:
+        """What the heads look at."""
+
+    @abstractmethod
+    def outcomes(self, x: Float[Array, "batch features"]) -> Float[Array, "batch actions outputs"]:
+        """For every action the reward (output 0) and the change of state (the rest), linear in features x."""
+
+
+class PaperNetwork(Network):
+    """The network of the paper: tanh layers, and linear heads on the last of them."""
+
+    layers: Layers
+    heads: Float[Array | np.ndarray, "actions features outputs"]
+    intercepts: Float[Array | np.ndarray, "actions outputs"]
+
+    @classmethod
+    def random(
+        cls,
+        key: Array,
+        dimensions: int,
+        actions: int,
+        widths: Sequence[int] = (16,),
+        dtype: type = np.float32,
+    ) -> PaperNetwork:
+        one, two, three = jax.random.split(key, 3)
+        layers = Layers.random(one, (dimensions, *widths), dtype=dtype)
+        bound = 1 / np.sqrt(widths[-1])
+        heads = jax.random.uniform(two, (actions, widths[-1], 1 + dimensions), dtype, -bound, bound)
+        intercepts = jax.random.uniform(three, (actions, 1 + dimensions), dtype, -bound, bound)
+        return cls(layers, heads, intercepts)
+
+    def representation(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch components"]:
+        return self.layers(states)
+
+    def features(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch features"]:
+        return self.representation(states)
+
+    def outcomes(self, x: Float[Array, "batch features"]) -> Float[Array, "batch actions outputs"]:
+        return jnp.einsum("nf,afk->nak", x, self.heads) + self.intercepts
+
+
+class ResidualNetwork(Network):
+    """Heads that see the hidden layers and the input itself: features (1, s, phi(s)).
+
+    Linear worlds are fitted by the heads alone; the hidden layers learn what is left. They start with heads of 0.
+    """
+
+    layers: Layers
+    heads: Float[Array | np.ndarray, "actions features outputs"]
+
+    @classmethod
+    def random(
+        cls,
+        key: Array,
+        dimensions: int,
+        actions: int,
+        widths: Sequence[int] = (64,),
+        rectified: bool = False,
+        dtype: type = np.float32,
+    ) -> ResidualNetwork:
+        layers = Layers.random(key, (dimensions, *widths), rectified, dtype)
+        return cls(layers, jnp.zeros((actions, 1 + dimensions + widths[-1], 1 + dimensions), dtype))
+
+    def representation(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch components"]:
+        return self.layers(states)
+
+    def features(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch features"]:
+        return jnp.concatenate([jnp.ones_like(states[:, :1]), states, self.layers(states)], axis=1)
+
+    def outcomes(self, x: Float[Array, "batch features"]) -> Float[Array, "batch actions outputs"]:
+        return jnp.einsum("nf,afk->nak", x, self.heads)
+
+
+class Units(eqx.Module):
+    """Units of a network: x = (s - center) / spread, and likewise for its outcomes (reward, change of state)."""
+
+    center: Float[Array | np.ndarray, " dimensions"]
+    spread: Float[Array | np.ndarray, " dimensions"]
+    outcome_center: Float[Array | np.ndarray, " outputs"]
+    outcome_spread: Float[Array | np.ndarray, " outputs"]
+
+    @classmethod
+    def multiplied(cls, scales: Sequence[float]) -> Units:
+        """States and their changes times `scales`, rewards as they are."""
+        spread = 1 / np.asarray(scales, np.float64)
+        return cls(np.zeros_like(spread), spread, np.zeros(1 + len(spread)), np.append(1.0, spread))
+
+    def states(self, states: Float[np.ndarray, "steps dimensions"]) -> Float[np.ndarray, "steps dimensions"]:
+        return (states - np.asarray(self.center)) / np.asarray(self.spread)
+
+    def outcomes(self, outcomes: Float[np.ndarray, "steps outputs"]) -> Float[np.ndarray, "steps outputs"]:
+        return (outcomes - np.asarray(self.outcome_center)) / np.asarray(self.outcome_spread)
+
+
+class ScaledNetwork(eqx.Module):
+    """A network that was trained in other units, taken back to those of the log."""
+
+    units: Units
+    core: PaperNetwork | ResidualNetwork
+
+    def representation(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch components"]:
+        return self.core.representation((states - self.units.center) / self.units.spread)
+
+    def features(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch features"]:
+        return self.core.features((states - self.units.center) / self.units.spread)
+
+    def outcomes(self, x: Float[Array, "batch features"]) -> Float[Array, "batch actions outputs"]:
+        return self.core.outcomes(x) * self.units.outcome_spread + self.units.outcome_center
+
+    @property
+    def dynamics(self) -> Dynamics:
+        return NetworkDynamics(self)
+
+    @property
+    def reward(self) -> Reward:
+        return NetworkReward(self)
+
+
+class NetworkDynamics(Dynamics):
+    """The state plus the change that a network predicts."""
+
+    network: ScaledNetwork
+
+    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions dimensions"]:
+        return states[:, None] + self.network.outcomes(self.network.features(states))[..., 1:]
+
+
+class NetworkReward(Reward):
+    """The reward that a network predicts from the state before."""
+
+    network: ScaledNetwork
+
+    def __call__(
+        self, states: Float[Array, "batch dimensions"], next_states: Float[Array, "batch dimensions"]
+    ) -> Float[Array, "batch actions"]:
+        return self.network.outcomes(self.network.features(states))[..., 0]

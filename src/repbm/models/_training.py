@@ -1,0 +1,187 @@
+"""One compiled training loop for every network: Adam over random batches, many members side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Bool, Float, Int
+
+from repbm.core import InputError
+
+_FAR = 1e3
+"""A final loss so many times that of the start is no fit, even if it is still a number."""
+
+Loss = Callable[[Any, Any, Any, Array], Float[Array, ""]]
+"""(parameters, member, data, key) -> the loss of one random batch; hashable, like the judge."""
+
+Judge = Callable[[Any, Any, Any], Float[Array, ""]]
+"""(parameters, member, held-out data) -> the risk by which the best epoch is chosen."""
+
+Progress = Callable[[float, int, int], None]
+"""Told the mean loss of the last epoch, how many epochs are done, and of how many."""
+
+
+class Schedule(Protocol):
+    """The factor on the learning rate, from the share of training done and the epochs that were no new best."""
+
+    def __call__(self, share: Float[Array, ""], misses: Int[Array, ""]) -> Float[Array, ""]: ...
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """decay ^ (number of epochs whose mean loss was no new best)."""
+
+    decay: float = 0.9
+
+    def __call__(self, share: Float[Array, ""], misses: Int[Array, ""]) -> Float[Array, ""]:
+        return self.decay ** misses.astype(share.dtype)
+
+
+@dataclass(frozen=True)
+class Cosine:
+    """(1 + cos(pi * share)) / 2, from 1 down to 0."""
+
+    def __call__(self, share: Float[Array, ""], misses: Int[Array, ""]) -> Float[Array, ""]:
+        return (1 + jnp.cos(jnp.pi * share)) / 2
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to descend. `clamp` bounds every component of the gradient, `weight_decay` * theta is added to it after that;
+    `restart` forgets Adam's averages after every epoch."""
+
+    epochs: int = 100
+    batches: int = 100
+    learning_rate: float = 0.01
+    schedule: Schedule = Cosine()
+    clamp: float | None = None
+    weight_decay: float = 0.0
+    restart: bool = False
+
+    def optimizer(self) -> optax.GradientTransformation:
+        steps = [optax.clip(self.clamp)] if self.clamp is not None else []
+        if self.weight_decay:
+            steps.append(optax.add_decayed_weights(self.weight_decay))
+        return optax.chain(*steps, optax.scale_by_adam())
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """Parameters with a leading axis of members, the mean loss of every epoch, and which members diverged."""
+
+    parameters: Any
+    losses: Float[np.ndarray, "epochs members"]
+    diverged: Bool[np.ndarray, " members"]
+
+    def checked(self) -> Trained:
+        if self.diverged.any():
+            raise InputError(
+                "the fit diverged: its loss is not a finite number, or grew without end",
+                fix="look for extreme values in the log, or lower the learning rate",
+            )
+        return self
+
+    def member(self, k: int) -> Any:
+        return jax.tree.map(lambda leaf: np.asarray(leaf[k]), self.parameters)
+
+
+class _State(eqx.Module):
+    """Where one member stands; `kept` are the parameters of its best epoch."""
+
+    parameters: Any
+    optimizer: Any
+    kept: Any
+    best: Float[Array, ""]
+    misses: Int[Array, ""]
+
+
+def train(
+    loss: Loss,
+    parameters: Any,
+    members: Any,
+    data: Any,
+    keys: Array,
+    recipe: Recipe,
+    judge: Judge | None = None,
+    held_out: Any = None,
+    progress: Progress | None = None,
+) -> Trained:
+    """Minimise the loss for every member; `parameters`, `members` and `keys` have a leading axis, `data` is shared.
+
+    The members do not touch each other: each comes out as if trained alone. With a judge the parameters of the epoch
+    with the smallest held-out risk are kept, otherwise the last ones.
+    """
+    data, held_out, members = (jax.tree.map(jnp.asarray, tree) for tree in (data, held_out, members))
+    state = jax.jit(jax.vmap(partial(_start, recipe)))(jax.tree.map(jnp.asarray, parameters))
+    run = partial(_epoch, loss, judge, recipe)
+    given = (members, data, held_out, keys)
+    # An epoch without a single step tells the loss of the start, from the code that is compiled anyway.
+    _, first = run(state, *given, np.int32(0), np.asarray(0.0, state.best.dtype))
+    history = []
+    for epoch in range(recipe.epochs):
+        state, mean = run(state, *given, np.int32(epoch), np.asarray(1.0, state.best.dtype))
+        history.append(mean)
+        if progress is not None:
+            progress(float(mean.mean()), epoch + 1, recipe.epochs)
+    losses = np.asarray(jnp.stack(history))
+    far = losses[-1] > _FAR * np.asarray(first)
+    diverged = ~np.isfinite(losses).all(axis=0) | far
+    return Trained(state.parameters if judge is None else state.kept, losses, diverged)
+
+
+def _start(recipe: Recipe, parameters: Any) -> _State:
+    best = jnp.asarray(jnp.inf, jax.tree.leaves(parameters)[0].dtype)
+    return _State(parameters, recipe.optimizer().init(parameters), parameters, best, jnp.zeros((), jnp.int32))
+
+
+@partial(jax.jit, static_argnums=(0, 1, 2))
+def _epoch(
+    loss: Loss,
+    judge: Judge | None,
+    recipe: Recipe,
+    states: _State,
+    members: Any,
+    data: Any,
+    held_out: Any,
+    keys: Array,
+    epoch: Int[Array, ""],
+    pace: Float[Array, ""],
+) -> tuple[_State, Float[Array, " members"]]:
+    """One epoch of all members, and their mean losses in it."""
+    optimizer = recipe.optimizer()
+    slope = jax.value_and_grad(loss)
+
+    def one(state: _State, member: Any, key: Array) -> tuple[_State, Array]:
+        dtype = state.best.dtype
+
+        def step(carry: tuple[Any, Any], place: tuple[Array, Array]) -> tuple[tuple[Any, Any], Array]:
+            current, averages = carry
+            number, own = place
+            value, gradient = slope(current, member, data, own)
+            direction, averages = optimizer.update(gradient, averages, current)
+            share = (epoch * recipe.batches + number).astype(dtype) / (recipe.epochs * recipe.batches)
+            rate = pace * recipe.learning_rate * recipe.schedule(share, state.misses)
+            moved = jax.tree.map(lambda p, d: p - rate * d, current, direction)
+            return (moved, averages), value
+
+        begin = optimizer.init(state.parameters) if recipe.restart else state.optimizer
+        own = jax.random.split(jax.random.fold_in(key, epoch), recipe.batches)
+        (moved, averages), values = jax.lax.scan(
+            step, (state.parameters, begin), (jnp.arange(recipe.batches, dtype=jnp.int32), own)
+        )
+        mean = values.mean()
+        score = mean if judge is None else judge(moved, member, held_out)
+        better = score < state.best
+        kept = jax.tree.map(lambda new, old: jnp.where(better, new, old), moved, state.kept)
+        best, misses = jnp.where(better, score, state.best), state.misses + jnp.where(better, 0, 1)
+        return _State(moved, averages, kept, best, misses), mean
+
+    return jax.vmap(one)(states, members, keys)

@@ -1,0 +1,289 @@
+"""Fitted models: exact where the world is simple, honest where the log is thin, the same after a round trip."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from repbm import evaluate
+from repbm.core import InputError
+from repbm.data import Coded, Trajectories
+from repbm.domains import CartPole, MountainCar, TabularWorld, benchmark_policy, collect, truth
+from repbm.estimators import Case
+from repbm.logs import log_frame
+from repbm.models import AM, AM_PI, BALANCED, Model, fit_precise, fit_tabular, load_model, roll_out, save_model
+from repbm.models._sample import Sample
+from repbm.models._saturation import find_saturation
+from repbm.models._scaling import Range
+from repbm.models._tabular import value_weighted_loss
+from repbm.models._termination import Box, Logistic, Never, fit_termination
+from repbm.policies import CallablePolicy, TabularPolicy
+from tests.laws.worlds import enumerated
+
+SHORT = benchmark_policy("cartpole-short")
+
+
+@pytest.fixture(scope="module")
+def cartpole() -> Trajectories:
+    return collect(CartPole(), SHORT, 150, np.random.default_rng(0), epsilon=0.2)
+
+
+@pytest.fixture(scope="module")
+def model(cartpole: Trajectories) -> Model:
+    return fit_precise(cartpole, Case.of(cartpole, SHORT).support, BALANCED, 200)
+
+
+def test_individual_values_of_a_noise_free_world(cartpole: Trajectories, model: Model) -> None:
+    """150 episodes are enough for nearly everyone's length to the step."""
+    expected = truth(CartPole(), SHORT, cartpole.initial_observations)
+    rolled = roll_out(model, SHORT, cartpole.initial_observations, np.full(len(cartpole), 200))
+    errors = rolled.values - expected
+    assert abs(errors.mean()) < 0.05
+    assert np.sqrt((errors**2).mean()) < 0.3
+
+
+def test_a_callable_gives_the_same_values_as_the_network_it_wraps(cartpole: Trajectories, model: Model) -> None:
+    states, left = cartpole.initial_observations[:40], np.full(40, 50)
+    traced = roll_out(model, SHORT, states, left)
+    foreign = roll_out(model, CallablePolicy(lambda x: SHORT.scores(x).argmax(axis=1)), states, left)
+    np.testing.assert_allclose(foreign.values, traced.values)
+    np.testing.assert_array_equal(foreign.left_range, traced.left_range)
+
+
+def test_first_actions_and_steps_left_and_discount(cartpole: Trajectories, model: Model) -> None:
+    """Q of the policy's own action is V; one step left is the reward; the discount is that of a reward 1 a step."""
+    states = cartpole.initial_observations[:30]
+    value = roll_out(model, SHORT, states, np.full(30, 10), discount=0.5)
+    own = SHORT.scores(states).argmax(axis=1)
+    first = roll_out(model, SHORT, states, np.full(30, 10), first_actions=own, discount=0.5)
+    np.testing.assert_allclose(first.values, value.values)
+    np.testing.assert_allclose(roll_out(model, SHORT, states, np.full(30, 1)).values, 1.0, atol=1e-9)
+    np.testing.assert_allclose(value.values, 2 - 0.5**9, atol=1e-6)
+
+
+def test_a_saved_model_answers_the_same(tmp_path, cartpole: Trajectories, model: Model) -> None:
+    save_model(model, tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    states, left = cartpole.initial_observations, np.full(len(cartpole), 200)
+    np.testing.assert_array_equal(
+        roll_out(loaded, SHORT, states, left).values, roll_out(model, SHORT, states, left).values
+    )
+    assert loaded.labels == model.labels
+    assert loaded.observation_names == ("position", "velocity", "angle", "angular_velocity")
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", b"PK\x03\x04"])
+def test_other_files_are_no_models(tmp_path, content: bytes) -> None:
+    (tmp_path / "model.npz").write_bytes(content)
+    with pytest.raises(InputError, match="no model file"):
+        load_model(tmp_path / "model.npz")
+
+
+def test_a_model_of_another_format_is_refused(tmp_path, model: Model, monkeypatch) -> None:
+    monkeypatch.setattr("repbm.models._store.FORMAT", 99)
+    save_model(model, tmp_path / "model.npz")
+    monkeypatch.undo()
+    with pytest.raises(InputError, match="format 99"):
+        load_model(tmp_path / "model.npz")
+
+
+def test_the_wall_of_mountaincar_is_found() -> None:
+    """The left wall stops the position and resets the velocity; nothing is known of it but the log."""
+    policy = benchmark_policy("mountaincar")
+    data = collect(MountainCar(), policy, 60, np.random.default_rng(1), epsilon=0.2)
+    saturation, decided = find_saturation(Sample.of(data, None))
+    assert saturation.low[0] == np.float32(-1.2)
+    assert saturation.reset_low[0, 1] == 0
+    hit = data.next_observations()[:, 0] == np.float32(-1.2)
+    np.testing.assert_array_equal(decided[:, 0] & hit, hit)
+
+
+def test_no_saturation_in_a_smooth_world(cartpole: Trajectories) -> None:
+    assert find_saturation(Sample.of(cartpole, None))[0].dimensions == ()
+
+
+def test_termination_is_found_and_censored_ends_are_not_negatives(cartpole: Trajectories) -> None:
+    sample = Sample.of(cartpole, None)
+    held = sample.episodes % 10 == 0
+    found = fit_termination(sample, held, Range.of(sample))
+    assert isinstance(found, Box)
+    assert np.abs(found.high[2]) == pytest.approx(12 * 2 * np.pi / 360, abs=2e-3)
+    # The same log, cut off by its keeper one step before every end: nothing is said of ends at all.
+    cut = cartpole.take(cartpole.lengths > 5).until(5)
+    assert not cut.terminated.any()
+    assert isinstance(fit_termination(Sample.of(cut, None), np.zeros(len(cut.rewards), bool), Range.of(sample)), Never)
+
+
+def test_random_termination_is_calibrated() -> None:
+    """A world that ends with probability 0.05 + 0.6 s at every step: the log's rate is met, not a balanced one."""
+    generator = np.random.default_rng(0)
+    position = generator.uniform(0, 1, (20_000, 1))
+    ended = generator.random(20_000) < 0.05 + 0.6 * position[:, 0]
+    # Every step is judged, as in the middle of longer episodes.
+    sample = replace(one_step_log(position, position, ended), judged=np.ones(20_000, dtype=bool))
+    found = fit_termination(sample, np.arange(20_000) % 10 == 0, Range.of(sample))
+    assert isinstance(found, Logistic)
+    grid = np.array([[0.1], [0.5], [0.9]])
+    # Standard errors of the fitted rates are below 0.01 here; 4 of them.
+    np.testing.assert_allclose(np.asarray(found(grid)), 0.05 + 0.6 * grid[:, 0], atol=0.04)
+
+
+def one_step_log(states: np.ndarray, following: np.ndarray, ended: np.ndarray) -> Sample:
+    n = len(states)
+    return Sample.of(
+        Trajectories(
+            observations=states,
+            actions=Coded(np.zeros(n, np.int32), (0,)),
+            rewards=np.zeros(n),
+            offsets=np.arange(n + 1),
+            terminated=ended,
+            final_observations=following,
+        ),
+        None,
+    )
+
+
+def test_rewards_of_the_state_after_are_recognised(cartpole: Trajectories) -> None:
+    after = replace(cartpole, rewards=cartpole.next_observations()[:, 2] ** 2 * 100)
+    fitted = fit_precise(after, None, AM, 200)
+    assert fitted.reward.after  # type: ignore[attr-defined]
+    before = replace(cartpole, rewards=cartpole.observations[:, 0] * 3)
+    assert not fit_precise(before, None, AM, 200).reward.after  # type: ignore[attr-defined]
+
+
+def test_noise_is_noticed_and_only_where_it_is(cartpole: Trajectories) -> None:
+    assert fit_precise(cartpole, None, AM, 200).noise is None
+    noisy = collect(CartPole(noise=0.02), SHORT, 150, np.random.default_rng(0), epsilon=0.2)
+    assert fit_precise(noisy, None, AM, 200).noise is not None
+
+
+def test_tabular_values_are_those_of_dynamic_programming_in_the_frequencies() -> None:
+    """With every episode logged in proportion to its probability, frequencies are the world itself."""
+    known = enumerated(5, states=3, actions=2, horizon=3)
+    counts = np.round(known.probability * 4000).astype(int)
+    data = known.data.take(np.repeat(np.arange(len(known.data)), counts))
+    fitted = fit_tabular(data, None, AM, 3)
+    states = fitted.states[:, 0].astype(int)
+    for s in range(len(states)):
+        for a in range(2):
+            rows = (data.observations[:, 0] == states[s]) & (data.actions.codes == a)
+            following = data.next_observations()[rows, 0]
+            frequency = np.bincount(following.astype(int), minlength=3) / rows.sum()
+            frequency[known.world.terminal] = 0
+            np.testing.assert_allclose(fitted.moves[s * 2 + a].toarray()[0], frequency[states], atol=1e-12)
+    world = replace(known.world, transitions=_dense(fitted, known.world), terminal=np.array([False, False, True]))
+    table = fitted.action_values(TabularPolicy(known.policy), 0.9)
+    expected = world.action_values(known.policy, 0.9)
+    np.testing.assert_allclose(table[::-1], expected[:, states], atol=1e-10)
+
+
+def _dense(fitted, world: TabularWorld) -> np.ndarray:
+    """The fitted moves as transitions of the world, the rest to the terminal state."""
+    states = fitted.states[:, 0].astype(int)
+    moves = np.zeros_like(world.transitions)
+    moves[:, :, -1] = 1
+    for k, s in enumerate(states):
+        for a in range(moves.shape[1]):
+            row = np.zeros(len(world.initial))
+            row[states] = fitted.moves[k * moves.shape[1] + a].toarray()[0]
+            row[-1] += 1 - row.sum()
+            moves[s, a] = row
+    return moves
+
+
+def test_weighted_frequencies_minimise_the_value_weighted_loss_for_any_target() -> None:
+    """No perturbation of the table, for several targets V >= 0, has a smaller loss."""
+    generator = np.random.default_rng(0)
+    pairs, following = generator.integers(0, 4, 300), generator.integers(0, 5, 300)
+    weights = generator.uniform(0.1, 3, 300)
+    table = np.zeros((4, 5))
+    np.add.at(table, (pairs, following), weights)
+    table /= table.sum(axis=1, keepdims=True)
+    for _ in range(5):
+        values = generator.uniform(0, 10, 5)
+        best = value_weighted_loss(table, pairs, following, weights, values)
+        for _ in range(10):
+            other = table + generator.normal(scale=1e-3, size=table.shape)
+            assert value_weighted_loss(other, pairs, following, weights, values) >= best
+
+
+def test_evaluate_prefers_a_table_where_states_are_few() -> None:
+    known = enumerated(5, states=4, actions=2, horizon=4)
+    data = known.world.collect(known.behavior, 4000, np.random.default_rng(0))
+    found = evaluate(data, known.policy, estimators=["repbm", "am", "wdr(am)"], horizon=4).estimates["value"].to_numpy()
+    # The spread of the returns of 4,000 episodes is about 0.03 here; 4 of them.
+    np.testing.assert_allclose(found, known.truth(), atol=0.12)
+
+
+THIN = {
+    "one episode": lambda frame: frame.filter(pl.col("episode") == 0),
+    "episodes of length 1": lambda frame: frame.filter(pl.col("step") == 0).with_columns(terminated=True),
+    "constant column": lambda frame: frame.with_columns(obs_angle=pl.lit(0.5)),
+    "huge rewards": lambda frame: frame.with_columns(reward=pl.col("reward") * 1e12),
+    "no final states": lambda frame: frame.filter(pl.col("action").is_not_null()),
+}
+
+
+@pytest.mark.parametrize("thin", THIN.values(), ids=THIN.keys())
+def test_thin_logs_still_give_possible_values(cartpole: Trajectories, thin) -> None:
+    """Between 0 and 20 rewards a person; an episode that must end after one step is worth one reward."""
+    frame = thin(log_frame(cartpole.take(np.arange(30))))
+    estimates = evaluate(frame, SHORT, estimators=["repbm", "am", "dr(repbm)"], horizon=20).estimates
+    values = estimates["value"].to_numpy()[:2] / frame["reward"].max()
+    assert (values >= 0.999).all()
+    assert (values <= 20.001).all()
+    if thin is THIN["episodes of length 1"]:
+        np.testing.assert_allclose(values, 1.0)
+
+
+def test_huge_rewards_scale_the_value(cartpole: Trajectories) -> None:
+    data = cartpole.take(np.arange(40))
+    one, other = (
+        evaluate(replace(data, rewards=factor * data.rewards), SHORT, estimators=["repbm"], horizon=30).estimates[
+            "value"
+        ][0]
+        for factor in (1.0, 1e12)
+    )
+    assert other == pytest.approx(1e12 * one, rel=1e-6)
+
+
+def test_a_policy_that_no_episode_follows() -> None:
+    """RepBM learns from the other episodes; the purely re-weighted model says that it cannot."""
+    data = collect(CartPole(), SHORT, 40, np.random.default_rng(0))
+    opposite = CallablePolicy(lambda x: 1 - SHORT.scores(x).argmax(axis=1))
+    assert Case.of(data, opposite).support.factual_count.sum() == 0
+    estimates = evaluate(data, opposite, estimators=["repbm", "am"], horizon=50).estimates
+    assert estimates["value"].is_not_null().all()
+    with pytest.raises(InputError, match="no episode follows the policy even at its first step"):
+        evaluate(data, opposite, estimators=["am-pi"], horizon=50)
+    assert AM_PI.target
+
+
+def test_a_policy_that_fails_off_the_log_gives_its_own_message(cartpole: Trajectories) -> None:
+    logged = {tuple(row) for row in cartpole.observations.tolist()}
+
+    def picky(observations: np.ndarray) -> np.ndarray:
+        for row in observations.tolist():
+            if tuple(row) not in logged:
+                raise ValueError("never saw this state")
+        return SHORT.scores(observations).argmax(axis=1)
+
+    with pytest.raises(InputError, match="never saw this state"):
+        evaluate(cartpole, picky, estimators=["repbm"], horizon=20)
+
+
+def test_a_policy_with_actions_beyond_the_log_is_refused_by_models(cartpole: Trajectories) -> None:
+    def third(observations: np.ndarray) -> np.ndarray:
+        return np.where(observations[:, 2] > 0, 2, 0)
+
+    with pytest.raises(InputError, match="action"):
+        evaluate(cartpole, third, estimators=["repbm"], horizon=20)
+
+
+def test_models_need_a_policy_that_acts_anywhere(cartpole: Trajectories) -> None:
+    frame = log_frame(cartpole).with_columns(pi=pl.col("action"))
+    with pytest.raises(InputError, match="logged steps only"):
+        evaluate(frame, "column:pi", estimators=["repbm"], columns={"obs": "obs_position,obs_angle"})
