@@ -11,6 +11,7 @@ from jaxtyping import Float, Int, Num
 
 from repbm.core import InputError, Label
 from repbm.models._features import exponents, features
+from repbm.models._states import found_states
 
 _ROWS = 1 << 14
 
@@ -63,15 +64,13 @@ class PolynomialValues(ActionFunction):
 class TableValues(ActionFunction):
     """Q(s, a, h) from a table; a state that is not in it counts as the states of the table do on average."""
 
-    states: Float[np.ndarray, " states"]
-    """Sorted."""
+    states: Float[np.ndarray, "states dimensions"]
     table: Float[np.ndarray, "horizon states actions"]
     """Row h - 1 for h steps left."""
     kind = "table"
 
     def __call__(self, observations: np.ndarray, left: np.ndarray) -> np.ndarray:
-        place = np.minimum(np.searchsorted(self.states, observations[:, 0]), len(self.states) - 1)
-        known = self.states[place] == observations[:, 0]
+        place, known = found_states(self.states, observations)
         return np.where(known[:, None], self.table[left - 1, place], self.table.mean(axis=1)[left - 1])
 
     def arrays(self) -> dict[str, np.ndarray]:

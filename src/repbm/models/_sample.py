@@ -55,7 +55,7 @@ class Sample:
             actions=data.actions.codes.astype(np.int32),
             rewards=data.rewards,
             next_states=following,
-            followed=np.isfinite(following).all(axis=1),
+            followed=np.asarray(np.isfinite(following).all(axis=1)),
             ended=ended,
             judged=~last | ended,
             steps=data.steps,

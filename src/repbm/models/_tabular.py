@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from scipy.sparse import csr_matrix
 
 from repbm.core import InputError, Label
@@ -19,6 +19,7 @@ from repbm.data import Support, Trajectories
 from repbm.models._objective import Objective
 from repbm.models._precise import TRUST
 from repbm.models._sample import Sample
+from repbm.models._states import found_states
 from repbm.policies import ObservationPolicy
 
 _MOST_STATES = 2000
@@ -65,7 +66,7 @@ class TabularModel:
 
     def find(self, observations: Float[np.ndarray, "batch dimensions"]) -> Int[np.ndarray, " batch"]:
         """The number of every observed state; an error for one that the log does not show."""
-        place, known = _found(self.states, observations)
+        place, known = found_states(self.states, observations)
         if not known.all():
             state = observations[~known][0]
             raise InputError(
@@ -92,14 +93,14 @@ def fit_tabular(data: Trajectories, support: Support | None, objective: Objectiv
     weights = objective.weights(sample)
     states = np.unique(np.concatenate([sample.states, sample.next_states[sample.followed & ~sample.ended]]), axis=0)
     size, actions = len(states), sample.action_count
-    pair = _found(states, sample.states)[0] * actions + sample.actions
+    pair = found_states(states, sample.states)[0] * actions + sample.actions
     rewarded = np.bincount(pair, weights, size * actions)
     rewards = np.bincount(pair, weights * sample.rewards, size * actions) / np.where(rewarded > 0, rewarded, 1.0)
-    told = sample.ended | (sample.followed & sample.judged) | sample.followed
+    told = sample.ended | sample.followed
     counts = np.bincount(pair[told], weights[told], size * actions)
     onward = told & ~sample.ended
     share = weights[onward] / np.where(counts > 0, counts, 1.0)[pair[onward]]
-    place = (pair[onward], _found(states, sample.next_states[onward])[0])
+    place = (pair[onward], found_states(states, sample.next_states[onward])[0])
     moves = csr_matrix((share, place), shape=(size * actions, size))
     return TabularModel(
         states, rewards.reshape(size, actions), moves, rewarded.reshape(size, actions), data.actions.labels, horizon
@@ -117,15 +118,3 @@ def value_weighted_loss(
     hit = np.zeros((len(pairs), moves.shape[1]))
     hit[np.arange(len(pairs)), following] = 1.0
     return float(weights @ ((moves[pairs] - hit) ** 2 @ values))
-
-
-def _found(
-    states: Float[np.ndarray, "states dimensions"], observations: Float[np.ndarray, "batch dimensions"]
-) -> tuple[Int[np.ndarray, " batch"], Bool[np.ndarray, " batch"]]:
-    """The place of each observation among the sorted states, and whether it is there."""
-    joined, inverse = np.unique(np.concatenate([states, observations]), axis=0, return_inverse=True)
-    inverse = inverse.reshape(-1)
-    place = np.full(len(joined), -1)
-    place[inverse[: len(states)]] = np.arange(len(states))
-    found = place[inverse[len(states) :]]
-    return np.maximum(found, 0), found >= 0
