@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from jaxtyping import install_import_hook
 
-ROOMS = ("data", "policies", "estimators", "inference", "domains")
+ROOMS = ("data", "policies", "estimators", "inference", "domains", "models")
 install_import_hook([f"repbm.{room}" for room in ROOMS], "beartype.beartype")

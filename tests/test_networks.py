@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -31,7 +32,9 @@ from repbm.models import (
     _training,
     fit_network,
     fit_paper,
+    load_model,
     refit_heads,
+    save_model,
 )
 from repbm.models._batches import PaperBatches, PreciseBatches
 from repbm.models._ending import fit_termination_network
@@ -287,6 +290,17 @@ def test_a_new_log_of_similar_size_compiles_nothing_new() -> None:
     before = compiled._cache_size()
     fit_paper(second.data, second.support, [AM], 8, 0, SHORT)
     assert compiled._cache_size() == before
+
+
+def test_networks_survive_the_disk(tmp_path: Path) -> None:
+    system = logged(23)
+    ended = replace(system.data, terminated=system.data.final_observations[:, 0] > 0.5)
+    model = fit_paper(ended, system.support, [AM], 8, 0, SHORT)[0]
+    save_model(model, tmp_path / "model.npz")
+    again = load_model(tmp_path / "model.npz")
+    states = jnp.asarray(system.data.initial_observations, np.float32)
+    assert np.array_equal(again.dynamics(states), model.dynamics(states))
+    assert np.array_equal(again.termination(states), model.termination(states))
 
 
 def test_a_policy_that_nobody_follows() -> None:

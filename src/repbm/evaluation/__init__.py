@@ -3,11 +3,12 @@
 from repbm.evaluation._evaluate import Evaluation, evaluate
 from repbm.evaluation._names import ESTIMATORS, as_estimator, as_policy
 from repbm.evaluation._store import check_target, write
-from repbm.evaluation._workshop import Precise, Preset, as_preset
+from repbm.evaluation._workshop import Paper, Precise, Preset, as_preset
 
 __all__ = [
     "ESTIMATORS",
     "Evaluation",
+    "Paper",
     "Precise",
     "Preset",
     "as_estimator",

@@ -51,16 +51,19 @@ class Evaluation:
     seconds: float
     models: Mapping[tuple[str, str], Model] = field(repr=False)
     """The models fitted on the way, by policy and name."""
+    dynamics: list[dict[str, Any]]
+    """The kinds of dynamics that were compared on held-out episodes, with their errors."""
     _source: Path | Trajectories = field(repr=False)
 
     @cached_property
     def run(self) -> Mapping[str, Any]:
-        """How the tables were made: version, arguments, seed, hash of the log, seconds."""
+        """How the tables were made: version, arguments, seed, hash of the log, dynamics compared, seconds."""
         return {
             "version": __version__,
             "arguments": dict(self.arguments),
             "seed": self.seed,
             "log_sha256": fingerprint(self._source),
+            "dynamics": self.dynamics,
             "seconds": self.seconds,
         }
 
@@ -147,6 +150,7 @@ def evaluate(
         seed=seed,
         seconds=round(time.perf_counter() - began, 3),
         models=models,
+        dynamics=workshop.preset.account(),
         _source=data if path is None else path,
     )
 

@@ -2,38 +2,73 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Protocol
 
 from repbm.core import InputError
 from repbm.estimators import ActionValueCritic, Case, Critic, Estimator, ModelCritic, TabularCritic
 from repbm.evaluation._names import Recipe
 
 if TYPE_CHECKING:
-    from repbm.models import Model, Objective
+    from repbm.models import Comparison, Model, Objective
 
 
 class Preset(Protocol):
-    """How a critic is fitted."""
+    """How critics are fitted."""
 
     def critic(self, case: Case, objective: Objective, seed: int) -> Critic: ...
 
+    def account(self) -> list[dict[str, Any]]:
+        """What was compared on the way, for the record."""
+        ...
+
 
 class Precise:
-    """Closed form in float64, everything chosen on held-out episodes; a table where states are few: the default."""
+    """Everything chosen from the log alone, on held-out episodes: the default.
+
+    A table where states are few; else polynomials in closed form or a residual network, whichever goes less wrong several
+    steps ahead.
+    """
+
+    def __init__(self) -> None:
+        self._compared: dict[int, Comparison] = {}
 
     def critic(self, case: Case, objective: Objective, seed: int) -> Critic:
-        from repbm.models import few_states, fit_precise, fit_tabular
+        from repbm.models import CANDIDATES, compare, few_states, fit_tabular
+
+        data, horizon = case.data, case.horizon or case.data.longest
+        if few_states(data):
+            return TabularCritic(fit_tabular(data, case.support, objective, horizon), objective.name)
+        if id(data) not in self._compared:
+            self._compared[id(data)] = compare(data, horizon, seed)
+        fit = CANDIDATES[self._compared[id(data)].chosen]
+        return ModelCritic(fit(data, case.support, objective, horizon, seed), objective.name, seed)
+
+    def account(self) -> list[dict[str, Any]]:
+        return [
+            {**asdict(score), "chosen": score.dynamics == comparison.chosen}
+            for comparison in self._compared.values()
+            for score in comparison.scores
+        ]
+
+
+class Paper:
+    """The published fit, setting by setting."""
+
+    def critic(self, case: Case, objective: Objective, seed: int) -> Critic:
+        from repbm.models import fit_paper
 
         horizon = case.horizon or case.data.longest
-        if few_states(case.data):
-            return TabularCritic(fit_tabular(case.data, case.support, objective, horizon), objective.name)
-        model = fit_precise(case.data, case.support, objective, horizon, seed)
+        (model,) = fit_paper(case.data, case.support, [objective], horizon, seed)
         return ModelCritic(model, objective.name, seed)
+
+    def account(self) -> list[dict[str, Any]]:
+        return []
 
 
 def as_preset(name: str) -> Preset:
     """The preset of this name."""
-    known: dict[str, type[Preset]] = {"precise": Precise}
+    known: dict[str, type[Preset]] = {"precise": Precise, "paper": Paper}
     if name not in known:
         raise InputError(f"there is no preset '{name}'", fix=f"use one of {', '.join(known)}")
     return known[name]()

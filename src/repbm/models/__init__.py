@@ -1,6 +1,7 @@
 """What is fitted: models of the world, and the values that follow from them."""
 
 from repbm.models._action_values import ActionValues
+from repbm.models._automatic import CANDIDATES, Comparison, compare
 from repbm.models._fqe import fit_fqe
 from repbm.models._fqe_network import FQENetwork
 from repbm.models._ipm import IPM, LinearMMD, RadialMMD
@@ -23,8 +24,10 @@ __all__ = [
     "AM_PI",
     "AM_PI_IPM",
     "BALANCED",
+    "CANDIDATES",
     "IPM",
     "ActionValues",
+    "Comparison",
     "FQENetwork",
     "LinearMMD",
     "Model",
@@ -37,6 +40,7 @@ __all__ = [
     "Rolled",
     "TabularModel",
     "Wasserstein",
+    "compare",
     "few_states",
     "fit_fqe",
     "fit_mrdr",

@@ -22,7 +22,7 @@ def bucket(count: int) -> int:
     return max(_LEAST, 1 << (count - 1).bit_length())
 
 
-def padded(values: np.ndarray, length: int, fill: float = 0) -> np.ndarray:
+def padded(values: np.ndarray, length: int, fill: int = 0) -> np.ndarray:
     """The values, followed by `fill` up to the length."""
     result = np.full((length, *values.shape[1:]), fill, dtype=values.dtype)
     result[: len(values)] = values

@@ -15,7 +15,17 @@ import numpy as np
 
 from repbm._version import __version__
 from repbm.core import InputError
+from repbm.models._ending import TerminationNetwork
 from repbm.models._model import Model, Noise, PolynomialDynamics, PolynomialReward
+from repbm.models._network import (
+    Layers,
+    NetworkDynamics,
+    NetworkReward,
+    PaperNetwork,
+    ResidualNetwork,
+    ScaledNetwork,
+    Units,
+)
 from repbm.models._polynomial import Polynomial
 from repbm.models._saturation import Saturation
 from repbm.models._termination import Box, Logistic, Never
@@ -23,10 +33,9 @@ from repbm.models._termination import Box, Logistic, Never
 FORMAT = 1
 """Raised whenever an older program could misread a newer file."""
 
-_PARTS: dict[str, type[eqx.Module]] = {
-    part.__name__: part
-    for part in (Model, PolynomialDynamics, PolynomialReward, Noise, Polynomial, Saturation, Box, Logistic, Never)
-}
+_POLYNOMIAL = (Model, PolynomialDynamics, PolynomialReward, Noise, Polynomial, Saturation, Box, Logistic, Never)
+_NETWORKS = (NetworkDynamics, NetworkReward, ScaledNetwork, Units, PaperNetwork, ResidualNetwork, Layers)
+_PARTS: dict[str, type[eqx.Module]] = {part.__name__: part for part in (*_POLYNOMIAL, *_NETWORKS, TerminationNetwork)}
 
 
 def save_model(model: Model, path: str | Path) -> None:

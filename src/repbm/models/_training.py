@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -29,14 +30,15 @@ Progress = Callable[[float, int, int], None]
 """Told the mean loss of the last epoch, how many epochs are done, and of how many."""
 
 
-class Schedule(Protocol):
+class Schedule(ABC):
     """The factor on the learning rate, from the share of training done and the epochs that were no new best."""
 
+    @abstractmethod
     def __call__(self, share: Float[Array, ""], misses: Int[Array, ""]) -> Float[Array, ""]: ...
 
 
 @dataclass(frozen=True)
-class Plateau:
+class Plateau(Schedule):
     """decay ^ (number of epochs whose mean loss was no new best)."""
 
     decay: float = 0.9
@@ -46,7 +48,7 @@ class Plateau:
 
 
 @dataclass(frozen=True)
-class Cosine:
+class Cosine(Schedule):
     """(1 + cos(pi * share)) / 2, from 1 down to 0."""
 
     def __call__(self, share: Float[Array, ""], misses: Int[Array, ""]) -> Float[Array, ""]:
