@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repbm.core import InputError
 from repbm.evaluation import Evaluation, evaluate
+from repbm.evaluation._names import WEIGHTED
 from repbm.policies import NetworkPolicy
 from repbm.report import estimates_lines
 
@@ -182,26 +184,42 @@ def check(evaluation: Evaluation) -> None:
         numbers = [row[name] for name in ("low", "high", "std_error", "effective_episodes")]
         assert all(number is None or math.isfinite(number) for number in numbers), row
         assert row["note"] or row["low"] is not None, row
-    assert evaluation.diagnostics.select((pl.selectors.float().is_finite()).all()).row(0) == (True,) * 4
+    counts = evaluation.diagnostics.select("factual", "counterfactual", "u", "effective_episodes")
+    assert counts.select(pl.all().is_finite().all()).row(0) == (True,) * 4
     assert len(list(estimates_lines(evaluation.estimates))) == len(evaluation.estimates) + 1
 
 
-def evaluated(log: Any, policy: Any) -> Evaluation | str:
+def evaluated(log: Any, policy: Any, estimators: list[str]) -> Evaluation | str:
     """The evaluation, or the message that refuses it."""
     try:
-        return evaluate(log, policy)
+        return evaluate(log, policy, estimators=estimators)
     except InputError as fault:
         return str(fault)
 
 
-@settings(deadline=None, max_examples=400)
-@given(
+BROKEN = given(
     rows=tables(),
     broken=st.lists(mutations, min_size=1, max_size=3),
     form=st.sampled_from(FORMS),
     policy=st.sampled_from(POLICIES),
 )
+
+
+@settings(deadline=None, max_examples=400)
+@BROKEN
 def test_broken_tables(rows: Table, broken: list[Mutation], form: Callable[..., Any], policy: Any) -> None:
+    survive(rows, broken, form, policy, list(WEIGHTED))
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=100)
+@BROKEN
+def test_broken_tables_with_models(rows: Table, broken: list[Mutation], form: Callable[..., Any], policy: Any) -> None:
+    survive(rows, broken, form, policy, ["repbm", "am", "fqe"])
+
+
+def survive(rows: Table, broken: list[Mutation], form: Callable[..., Any], policy: Any, estimators: list[str]) -> None:
+    """Only a valid evaluation or one line is accepted."""
     for mutation in broken:
         rows = mutation(rows)
     with tempfile.TemporaryDirectory() as folder:
@@ -209,7 +227,7 @@ def test_broken_tables(rows: Table, broken: list[Mutation], form: Callable[..., 
             log = form(rows, Path(folder))
         except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
             return  # no such table can be built
-        evaluation = evaluated(log, policy)
+        evaluation = evaluated(log, policy, estimators)
     if isinstance(evaluation, Evaluation):
         check(evaluation)
     else:

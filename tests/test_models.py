@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import jax.numpy as jnp
 import numpy as np
 import polars as pl
 import pytest
@@ -128,7 +129,7 @@ def test_random_termination_is_calibrated() -> None:
     assert isinstance(found, Logistic)
     grid = np.array([[0.1], [0.5], [0.9]])
     # Standard errors of the fitted rates are below 0.01 here; 4 of them.
-    np.testing.assert_allclose(np.asarray(found(grid)), 0.05 + 0.6 * grid[:, 0], atol=0.04)
+    np.testing.assert_allclose(np.asarray(found(jnp.asarray(grid))), 0.05 + 0.6 * grid[:, 0], atol=0.04)
 
 
 def one_step_log(states: np.ndarray, following: np.ndarray, ended: np.ndarray) -> Sample:

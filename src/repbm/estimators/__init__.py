@@ -1,7 +1,7 @@
 """Estimators: a log and a policy in, an estimate out. No training, no randomness inside."""
 
 from repbm.estimators._case import Case
-from repbm.estimators._critics import Critic, FunctionCritic, Initial, ZeroCritic
+from repbm.estimators._critics import Critic, FunctionCritic, Initial, ZeroCritic, acting
 from repbm.estimators._direct import DirectMethod
 from repbm.estimators._doubly_robust import DoublyRobust
 from repbm.estimators._estimate import Estimate, Estimator, Pooled
@@ -30,4 +30,5 @@ __all__ = [
     "TabularCritic",
     "Weights",
     "ZeroCritic",
+    "acting",
 ]

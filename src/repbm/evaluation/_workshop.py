@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol
 
 from repbm.core import InputError
-from repbm.estimators import ActionValueCritic, Case, Critic, Estimator, ModelCritic, TabularCritic
-from repbm.evaluation._names import Recipe
+from repbm.estimators import ActionValueCritic, Case, Critic, Estimator, ModelCritic, TabularCritic, acting
+from repbm.evaluation._names import CRITICS, Recipe
 
 if TYPE_CHECKING:
     from repbm.models import Comparison, Model, Objective
@@ -26,8 +26,8 @@ class Preset(Protocol):
 class Precise:
     """Everything chosen from the log alone, on held-out episodes: the default.
 
-    A table where states are few; else polynomials in closed form or a residual network, whichever goes less wrong several
-    steps ahead.
+    A table where states are few; else polynomials in closed form or a residual network, whichever goes less wrong
+    several steps ahead.
     """
 
     def __init__(self) -> None:
@@ -84,6 +84,8 @@ class Workshop:
     def ready(self, estimator: Estimator | Recipe, case: Case) -> Estimator:
         """The estimator with its critic, fitted if it is not yet."""
         if isinstance(estimator, Recipe):
+            if estimator.critic in CRITICS:
+                acting(case.policy, estimator.name)
             return estimator.build(self.critic(estimator.critic, case.softened(estimator.softening)))
         return estimator
 

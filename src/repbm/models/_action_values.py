@@ -89,8 +89,8 @@ class NetworkValues(ActionFunction):
     spread: Float[np.ndarray, " inputs"]
     scale: float
     discount: float
-    weights: tuple[Float[np.ndarray, "outputs inputs"], ...]
-    biases: tuple[Float[np.ndarray, " outputs"], ...]
+    weights: tuple[Float[np.ndarray, "_ _"], ...]
+    biases: tuple[Float[np.ndarray, " _"], ...]
     kind = "network"
 
     def __call__(self, observations: np.ndarray, left: np.ndarray) -> np.ndarray:

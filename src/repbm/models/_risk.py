@@ -13,6 +13,7 @@ from repbm.models._model import Model
 from repbm.models._sample import Sample
 
 _BLOCK = 1 << 14
+_LARGEST = 1e290
 
 
 def step_losses(model: Model, data: Trajectories) -> Float[np.ndarray, " steps"]:
@@ -26,9 +27,11 @@ def step_losses(model: Model, data: Trajectories) -> Float[np.ndarray, " steps"]
             padded = np.concatenate([rows, np.full(_BLOCK - len(rows), start)]) if start else rows
             states, rewards = _expected(model, jnp.asarray(sample.states[padded]), jnp.asarray(sample.actions[padded]))
             miss = np.asarray(states)[: len(rows)] - following[rows]
-            squares = np.where(sample.followed[rows], (miss**2).sum(axis=1), 0.0)
-            result[rows] = (np.asarray(rewards)[: len(rows)] - sample.rewards[rows]) ** 2 + squares
-    return result
+            with np.errstate(over="ignore"):
+                squares = np.where(sample.followed[rows], (miss**2).sum(axis=1), 0.0)
+                result[rows] = (np.asarray(rewards)[: len(rows)] - sample.rewards[rows]) ** 2 + squares
+    # Squares beyond floating point stay comparable, and weights times losses finite.
+    return np.minimum(result, _LARGEST)
 
 
 @eqx.filter_jit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -28,11 +29,13 @@ def traceable(policy: ObservationPolicy) -> bool:
     return isinstance(policy, Traceable) and (inner is None or traceable(inner))
 
 
+@lru_cache(maxsize=64)
 def compiled(policy: ObservationPolicy, labels: tuple[Label, ...]) -> Callable[[jax.Array], jax.Array]:
     """A function from a (batch, dimensions) array to (batch, actions) probabilities for use under `jit`.
 
     A traceable policy becomes part of the compiled code. Any other is called back from it, once for the
-    whole batch; under `vmap` the batches are joined first, so that it is still one call.
+    whole batch; under `vmap` the batches are joined first, so that it is still one call. The same policy gives the same
+    function, so that code compiled with it is found again.
     """
     if isinstance(policy, Traceable):
         return policy.traced(labels)
