@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from repbm import evaluate
-from repbm.core import InputError
+from repbm.core import InputError, stream
 from repbm.data import Coded, Trajectories
 from repbm.domains import CartPole, MountainCar, TabularWorld, benchmark_policy, collect, truth
 from repbm.estimators import Case
@@ -288,3 +288,24 @@ def test_models_need_a_policy_that_acts_anywhere(cartpole: Trajectories) -> None
     frame = log_frame(cartpole).with_columns(pi=pl.col("action"))
     with pytest.raises(InputError, match="logged steps only"):
         evaluate(frame, "column:pi", estimators=["repbm"], columns={"obs": "obs_position,obs_angle"})
+
+
+def test_cross_fitted_critics_never_judge_what_they_were_fitted_to() -> None:
+    """The direct method by folds is, for every episode, the value in the table fitted to the other folds."""
+    known = enumerated(8, states=4, actions=2, horizon=3)
+    data = known.world.collect(known.behavior, 300, np.random.default_rng(1))
+    policy = TabularPolicy(known.policy)
+    whole = evaluate(data, policy, estimators=["am", "dr(am)"], folds=1).estimates["value"].to_numpy()
+    folded = evaluate(data, policy, estimators=["am", "dr(am)"], folds=3).estimates["value"].to_numpy()
+    assert (whole != folded).all()
+    by_hand = np.empty(300)
+    folds = stream(0, "folds").permutation(300) % 3
+    for k in range(3):
+        model = fit_tabular(data.take(folds != k), None, AM, 3)
+        values = np.einsum(
+            "sa,sa->s", policy.probabilities(model.states, model.labels), model.action_values(policy)[-1]
+        )
+        by_hand[folds == k] = values[model.find(data.initial_observations[folds == k])]
+    assert folded[0] == pytest.approx(by_hand.mean())
+    with pytest.raises(InputError, match="301 folds"):
+        evaluate(data, policy, estimators=["am"], folds=301)

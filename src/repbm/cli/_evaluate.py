@@ -38,6 +38,7 @@ def evaluate(
         typer.Option(help="How every episode ends if the log has no such column: terminated or truncated."),
     ] = None,
     preset: Annotated[str, typer.Option(help="How models are fitted: precise, or paper.")] = "precise",
+    folds: Annotated[int, typer.Option(help="Cross-fitting: fit each fold's critic on the other folds.")] = 1,
     individuals: Annotated[
         str | None, typer.Option(help="A table of initial states: values for individuals who are not in the log.")
     ] = None,
@@ -65,6 +66,7 @@ def evaluate(
             columns=_columns(column or []),
             all_terminated=_ends(ends),
             preset=as_preset(preset),
+            folds=folds,
             individuals=individuals,
             progress=tell,
         )

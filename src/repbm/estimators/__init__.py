@@ -2,6 +2,7 @@
 
 from repbm.estimators._case import Case
 from repbm.estimators._critics import Critic, FunctionCritic, Initial, ZeroCritic, acting
+from repbm.estimators._cross_fitted import CrossFittedCritic
 from repbm.estimators._direct import DirectMethod
 from repbm.estimators._doubly_robust import DoublyRobust
 from repbm.estimators._estimate import Estimate, Estimator, Pooled
@@ -16,6 +17,7 @@ __all__ = [
     "ActionValueCritic",
     "Case",
     "Critic",
+    "CrossFittedCritic",
     "DirectMethod",
     "DoublyRobust",
     "Estimate",

@@ -33,6 +33,10 @@ class Case:
     def of(cls, data: Trajectories, policy: Policy, discount: float = 1.0, horizon: int | None = None) -> Case:
         return cls(data, policy, policy.decisions(data), discount, horizon)
 
+    def take(self, episodes: Int[np.ndarray, " m"]) -> Case:
+        """The same question about some of the episodes, with the same horizon."""
+        return Case.of(self.data.take(episodes), self.policy, self.discount, self.horizon or self.data.longest)
+
     def softened(self, epsilon: float) -> Case:
         """The case of the policy mixed with a uniform draw of probability `epsilon`; itself for 0."""
         if epsilon == 0:

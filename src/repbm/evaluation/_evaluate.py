@@ -89,6 +89,7 @@ def evaluate(
     columns: Mapping[str, str] | None = None,
     all_terminated: bool | None = None,
     preset: Preset | None = None,
+    folds: int = 1,
     individuals: Source | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -96,12 +97,13 @@ def evaluate(
 
     `log` is a path, a data frame, a mapping of arrays (see `read_log`, which takes `columns` and `all_terminated`) or
     Trajectories. `policy` is whatever `as_policy` understands, or a mapping of names to such. `horizon` cuts every
-    episode after so many steps. `level` is that of the intervals; `seed` drives resampling, rollouts and
-    whatever is fitted. Without `estimators`, those that the log and the policy support. `preset` is how models are
-    fitted. `individuals` is a table of initial states (see `read_individuals`) whose values are wanted too.
+    episode after so many steps. `level` is that of the intervals; `seed` drives resampling, rollouts and whatever is
+    fitted. Without `estimators`, those that the log and the policy support. `preset` is how models are fitted; with
+    `folds` of 2 or more, each fold of the episodes is judged by critics fitted to the others (cross-fitting).
+    `individuals` is a table of initial states (see `read_individuals`) whose values are wanted too.
     """
     began = time.perf_counter()
-    _checked(discount, level, seed)
+    _checked(discount, level, seed, folds)
     policies = _policies(policy)
     given = [estimators] if isinstance(estimators, str) else estimators
     asked = None if given is None else [as_estimator(one) for one in given]
@@ -115,7 +117,7 @@ def evaluate(
     total = sum(len(each) + 1 for each in chosen.values()) + 1
     new = None if individuals is None else read_individuals(individuals, data.observation_names, columns)
     tables = _Tables(level, Resampling(data, stream(seed, "resampling")))
-    workshop = Workshop(preset or Precise(), seed)
+    workshop = Workshop(preset or Precise(), seed, folds)
     models: dict[tuple[str, str], Model] = {}
     done = 1
     for name, one in policies.items():
@@ -143,6 +145,7 @@ def evaluate(
         "level": level,
         "columns": dict(columns or {}),
         "all_terminated": all_terminated,
+        "folds": folds,
     }
     return Evaluation(
         *tables.frames(),
@@ -264,13 +267,15 @@ def _finite_interval(bounds: Interval) -> Interval:
     return Interval(None, None, None, "no interval: its sums exceed floating point")
 
 
-def _checked(discount: float, level: float, seed: int) -> None:
+def _checked(discount: float, level: float, seed: int, folds: int) -> None:
     if not 0 <= discount <= 1:
         raise InputError(f"a discount of {discount:g}", fix="give a number from 0 to 1")
     if not 0 < level < 1:
         raise InputError(f"a level of {level:g}", fix="give a number between 0 and 1, such as 0.95")
     if seed < 0:
         raise InputError(f"a seed of {seed}", fix="give a whole number from 0 on")
+    if folds < 1:
+        raise InputError(f"{folds} folds", fix="give 1 (none), or 2 and more for cross-fitting")
 
 
 def _policies(given: Any) -> dict[str, Policy]:

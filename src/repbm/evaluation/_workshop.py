@@ -5,8 +5,19 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol
 
-from repbm.core import InputError
-from repbm.estimators import ActionValueCritic, Case, Critic, Estimator, ModelCritic, TabularCritic, acting
+import numpy as np
+
+from repbm.core import InputError, stream
+from repbm.estimators import (
+    ActionValueCritic,
+    Case,
+    Critic,
+    CrossFittedCritic,
+    Estimator,
+    ModelCritic,
+    TabularCritic,
+    acting,
+)
 from repbm.evaluation._names import CRITICS, Recipe
 
 if TYPE_CHECKING:
@@ -77,8 +88,8 @@ def as_preset(name: str) -> Preset:
 class Workshop:
     """Fits critics for the cases of one log."""
 
-    def __init__(self, preset: Preset, seed: int) -> None:
-        self.preset, self.seed = preset, seed
+    def __init__(self, preset: Preset, seed: int, folds: int = 1) -> None:
+        self.preset, self.seed, self.folds = preset, seed, folds
         self._made: dict[tuple[str, Case | None], Critic] = {}
 
     def ready(self, estimator: Estimator | Recipe, case: Case) -> Estimator:
@@ -91,10 +102,18 @@ class Workshop:
 
     def critic(self, name: str, case: Case) -> Critic:
         """The critic of this name for the policy of the case; the behavior model serves all policies."""
-        key = (name, None if name == "am" else case)
+        key = (name, None if name == "am" and self.folds == 1 else case)
         if key not in self._made:
-            self._made[key] = self._fitted(name, case)
+            self._made[key] = self._fitted(name, case) if self.folds == 1 else self._cross_fitted(name, case)
         return self._made[key]
+
+    def _cross_fitted(self, name: str, case: Case) -> Critic:
+        n = len(case.data)
+        if self.folds > n:
+            raise InputError(f"{self.folds} folds of {n} episodes", fix="use fewer folds")
+        folds = stream(self.seed, "folds").permutation(n) % self.folds
+        others = (np.flatnonzero(folds != k) for k in range(self.folds))
+        return CrossFittedCritic(tuple(self._fitted(name, case.take(rows)) for rows in others), folds, name)
 
     def _fitted(self, name: str, case: Case) -> Critic:
         from repbm.models import AM, AM_PI, BALANCED, fit_fqe, fit_mrdr
