@@ -10,6 +10,7 @@ from pathlib import Path
 def main() -> int:
     from bench._importance import help_page, page
     from bench._models import accuracy_page, memory_page
+    from bench._paper import balance_page, time_page
 
     with tempfile.TemporaryDirectory() as folder:
         pages = {
@@ -17,6 +18,8 @@ def main() -> int:
             "importance": lambda: page(Path(folder)),
             "accuracy": accuracy_page,
             "memory": memory_page,
+            "time": time_page,
+            "balance": balance_page,
         }
         kept = [pages[name]() for name in sys.argv[1:] or pages]
     return 0 if all(kept) else 1
