@@ -39,6 +39,9 @@ def evaluate(
     ] = None,
     preset: Annotated[str, typer.Option(help="How models are fitted: precise, or paper.")] = "precise",
     folds: Annotated[int, typer.Option(help="Cross-fitting: fit each fold's critic on the other folds.")] = 1,
+    refits: Annotated[
+        int, typer.Option(help="Intervals for models: fit them again to so many resampled logs, such as 20.")
+    ] = 0,
     individuals: Annotated[
         str | None, typer.Option(help="A table of initial states: values for individuals who are not in the log.")
     ] = None,
@@ -67,6 +70,7 @@ def evaluate(
             all_terminated=_ends(ends),
             preset=as_preset(preset),
             folds=folds,
+            refits=refits,
             individuals=individuals,
             progress=tell,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,19 +15,17 @@ import polars as pl
 from repbm._version import __version__
 from repbm.core import InputError, stream
 from repbm.data import Trajectories
-from repbm.estimators import Case, DirectMethod, Estimate, Estimator
+from repbm.estimators import Case, DirectMethod, Estimator
 from repbm.evaluation._names import Recipe, as_estimator, as_policy, default_estimators
 from repbm.evaluation._store import fingerprint, write
+from repbm.evaluation._tables import Tables
 from repbm.evaluation._workshop import Precise, Preset, Workshop
-from repbm.inference import Interval, Resampling, bound_terms, diagnostics, interval
+from repbm.inference import Resampling
 from repbm.logs import Source, read_individuals, read_log
 from repbm.policies import ObservationPolicy, Policy
 
 if TYPE_CHECKING:
     from repbm.models import Model
-
-_FEW = 50
-"""Below so many effective episodes no interval is to be trusted."""
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how many parts are done, and of how many."""
@@ -90,6 +88,7 @@ def evaluate(
     all_terminated: bool | None = None,
     preset: Preset | None = None,
     folds: int = 1,
+    refits: int = 0,
     individuals: Source | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -100,10 +99,11 @@ def evaluate(
     episode after so many steps. `level` is that of the intervals; `seed` drives resampling, rollouts and whatever is
     fitted. Without `estimators`, those that the log and the policy support. `preset` is how models are fitted; with
     `folds` of 2 or more, each fold of the episodes is judged by critics fitted to the others (cross-fitting).
+    With `refits`, models are fitted again to so many resampled logs, and their values get intervals.
     `individuals` is a table of initial states (see `read_individuals`) whose values are wanted too.
     """
     began = time.perf_counter()
-    _checked(discount, level, seed, folds)
+    _checked(discount, level, seed, folds, refits)
     policies = _policies(policy)
     given = [estimators] if isinstance(estimators, str) else estimators
     asked = None if given is None else [as_estimator(one) for one in given]
@@ -116,7 +116,7 @@ def evaluate(
     chosen = {name: _default(data, one) if asked is None else asked for name, one in policies.items()}
     total = sum(len(each) + 1 for each in chosen.values()) + 1
     new = None if individuals is None else read_individuals(individuals, data.observation_names, columns)
-    tables = _Tables(level, Resampling(data, stream(seed, "resampling")))
+    tables = Tables(level, Resampling(data, stream(seed, "resampling")))
     workshop = Workshop(preset or Precise(), seed, folds)
     models: dict[tuple[str, str], Model] = {}
     done = 1
@@ -128,7 +128,11 @@ def evaluate(
             tell(f"{estimator.name}, policy {name}", done, total)
             with np.errstate(over="ignore", invalid="ignore"):
                 ready = workshop.ready(estimator, case)
-                tables.add(name, estimator.name, case, ready(case))
+                again = None
+                if refits and isinstance(estimator, Recipe) and isinstance(ready, DirectMethod):
+                    what = f"{estimator.name}, policy {name}, refits"
+                    again = workshop.refits(estimator, case, refits, partial(_told, tell, what, done, total))
+                tables.add(name, estimator.name, case, ready(case), again)
             if new is not None and isinstance(ready, DirectMethod):
                 tables.add_individuals(name, estimator.name, new.labels, ready.values_of(case, new.states), "new")
             done += 1
@@ -146,6 +150,7 @@ def evaluate(
         "columns": dict(columns or {}),
         "all_terminated": all_terminated,
         "folds": folds,
+        "refits": refits,
     }
     return Evaluation(
         *tables.frames(),
@@ -158,116 +163,7 @@ def evaluate(
     )
 
 
-class _Tables:
-    """The result tables as they grow."""
-
-    def __init__(self, level: float, resampling: Resampling) -> None:
-        self.level, self.resampling = level, resampling
-        self.estimates: list[dict[str, Any]] = []
-        self.individuals: list[pl.DataFrame] = []
-        self.diagnostics: list[pl.DataFrame] = []
-
-    def add(self, policy: str, name: str, case: Case, estimate: Estimate) -> None:
-        estimate = _finite_estimate(estimate)
-        bounds = _finite_interval(interval(estimate, self.level, self.resampling))
-        self.estimates.append(
-            {
-                "policy": policy,
-                "estimator": name,
-                "value": estimate.value,
-                "low": bounds.low,
-                "high": bounds.high,
-                "level": self.level,
-                "std_error": bounds.std_error,
-                "episodes": len(case.data),
-                "effective_episodes": estimate.effective_episodes,
-                "note": _note(case, estimate, bounds),
-            }
-        )
-        if estimate.individual is not None:
-            labels = [str(label) for label in case.data.labels_of().tolist()]
-            self.add_individuals(policy, name, labels, estimate.individual, "log")
-
-    def add_individuals(self, policy: str, name: str, labels: list[str], values: np.ndarray, source: str) -> None:
-        frame = pl.DataFrame({"episode": labels, "value": values}, schema_overrides={"episode": pl.String})
-        self.individuals.append(
-            frame.select(
-                pl.lit(policy).alias("policy"),
-                pl.lit(name).alias("estimator"),
-                "episode",
-                "value",
-                pl.lit(None, pl.Float64).alias("low"),
-                pl.lit(None, pl.Float64).alias("high"),
-                pl.lit(source).alias("source"),
-            )
-        )
-
-    def add_diagnostics(self, policy: str, case: Case, model: Model | None) -> None:
-        frame = pl.DataFrame(diagnostics(case)).with_columns(pl.lit(policy).alias("policy"))
-        terms: dict[str, pl.Series | pl.Expr] = {name: pl.lit(None, pl.Float64) for name in _BOUND}
-        if model is not None:
-            from repbm.models import step_losses
-
-            found = bound_terms(case, step_losses(model, case.data))
-            terms = {name: pl.Series(getattr(found, name)).fill_nan(None) for name in _BOUND}
-        self.diagnostics.append(frame.with_columns(**terms).select(*_DIAGNOSTICS, *_BOUND))
-
-    def frames(self) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-        estimates = pl.DataFrame(self.estimates, schema=_ESTIMATES)
-        individuals = pl.concat(self.individuals) if self.individuals else pl.DataFrame(schema=_INDIVIDUALS)
-        return estimates, individuals, pl.concat(self.diagnostics)
-
-
-_ESTIMATES = {
-    "policy": pl.String,
-    "estimator": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "level": pl.Float64,
-    "std_error": pl.Float64,
-    "episodes": pl.Int64,
-    "effective_episodes": pl.Float64,
-    "note": pl.String,
-}
-_INDIVIDUALS = {
-    "policy": pl.String,
-    "estimator": pl.String,
-    "episode": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "source": pl.String,
-}
-_DIAGNOSTICS = ("policy", "step", "alive", "factual", "counterfactual", "u", "effective_episodes")
-_BOUND = ("risk_behavior", "risk_policy", "distance", "deviation")
-
-
-def _note(case: Case, estimate: Estimate, bounds: Interval) -> str:
-    notes = [estimate.note, bounds.note]
-    if bounds.low is not None and estimate.effective_episodes < _FEW:
-        notes.append(f"only {estimate.effective_episodes:.1f} effective episodes: the interval may be far too narrow")
-    unseen = case.decisions.labels[len(case.data.actions.labels) :]
-    if unseen:
-        notes.append(f"the log never shows {', '.join(map(repr, unseen[:3]))}, which the policy may take")
-    return "; ".join(note for note in notes if note)
-
-
-def _finite_estimate(estimate: Estimate) -> Estimate:
-    """The estimate, or none where numbers of the log are so large that it cannot be computed."""
-    if estimate.value is None or np.isfinite(estimate.value):
-        return estimate
-    return Estimate(None, None, estimate.effective_episodes, "not defined: its sums exceed floating point")
-
-
-def _finite_interval(bounds: Interval) -> Interval:
-    numbers = [number for number in (bounds.low, bounds.high, bounds.std_error) if number is not None]
-    if np.isfinite(numbers).all():
-        return bounds
-    return Interval(None, None, None, "no interval: its sums exceed floating point")
-
-
-def _checked(discount: float, level: float, seed: int, folds: int) -> None:
+def _checked(discount: float, level: float, seed: int, folds: int, refits: int) -> None:
     if not 0 <= discount <= 1:
         raise InputError(f"a discount of {discount:g}", fix="give a number from 0 to 1")
     if not 0 < level < 1:
@@ -276,6 +172,8 @@ def _checked(discount: float, level: float, seed: int, folds: int) -> None:
         raise InputError(f"a seed of {seed}", fix="give a whole number from 0 on")
     if folds < 1:
         raise InputError(f"{folds} folds", fix="give 1 (none), or 2 and more for cross-fitting")
+    if refits not in (0, *range(3, 10_000)):
+        raise InputError(f"{refits} refits", fix="give 0 (no intervals for models), or 3 and more, such as 20")
 
 
 def _policies(given: Any) -> dict[str, Policy]:
@@ -299,6 +197,10 @@ def _data(
     keep = dict.fromkeys(column for policy in policies.values() for column in policy.needs_columns)
     needs = needs_observations or any(policy.needs_observations for policy in policies.values())
     return read_log(log, columns=columns, keep=list(keep), all_terminated=all_terminated, needs_observations=needs)
+
+
+def _told(tell: Progress, what: str, done: int, total: int, refit: int) -> None:
+    tell(f"{what} ({refit + 1})", done, total)
 
 
 def _default(data: Trajectories, policy: Policy) -> list[Estimator | Recipe]:

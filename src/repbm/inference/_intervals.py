@@ -68,7 +68,7 @@ def interval(estimate: Estimate, level: float, resampling: Resampling) -> Interv
     if estimate.effective_episodes == 0:
         return Interval(None, None, None, "no interval: no episode with weight")
     if estimate.believed:
-        return Interval(None, None, None, "no interval: it would not count the error of the critic")
+        return Interval(None, None, None, "no interval: fit the critic again to resampled logs for one (--refits 20)")
     if estimate.pool is None:
         return _student(estimate.value, estimate.contributions, level)
     return _percentile(resampling.values(estimate.pool), level)

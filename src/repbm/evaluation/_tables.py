@@ -1,0 +1,139 @@
+"""The result tables: estimates, individuals, diagnostics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from repbm.estimators import Case, Estimate
+from repbm.inference import Interval, Refits, Resampling, bound_terms, diagnostics, interval
+
+if TYPE_CHECKING:
+    from repbm.models import Model
+
+_FEW = 50
+"""Below so many effective episodes no interval is to be trusted."""
+
+
+class Tables:
+    """The result tables as they grow."""
+
+    def __init__(self, level: float, resampling: Resampling) -> None:
+        self.level, self.resampling = level, resampling
+        self.estimates: list[dict[str, Any]] = []
+        self.individuals: list[pl.DataFrame] = []
+        self.diagnostics: list[pl.DataFrame] = []
+
+    def add(self, policy: str, name: str, case: Case, estimate: Estimate, refits: Refits | None) -> None:
+        estimate = _finite_estimate(estimate)
+        bounds = interval(estimate, self.level, self.resampling)
+        if refits is not None and estimate.value is not None:
+            bounds = refits.interval(estimate.value, self.level)
+        bounds = _finite_interval(bounds)
+        self.estimates.append(
+            {
+                "policy": policy,
+                "estimator": name,
+                "value": estimate.value,
+                "low": bounds.low,
+                "high": bounds.high,
+                "level": self.level,
+                "std_error": bounds.std_error,
+                "episodes": len(case.data),
+                "effective_episodes": estimate.effective_episodes,
+                "note": _note(case, estimate, bounds),
+            }
+        )
+        if estimate.individual is not None:
+            labels = [str(label) for label in case.data.labels_of().tolist()]
+            reach = None if refits is None else refits.individual_reach(self.level)
+            self.add_individuals(policy, name, labels, estimate.individual, "log", reach)
+
+    def add_individuals(
+        self,
+        policy: str,
+        name: str,
+        labels: list[str],
+        values: np.ndarray,
+        source: str,
+        reach: np.ndarray | None = None,
+    ) -> None:
+        known = {"episode": labels, "value": values, "reach": reach}
+        frame = pl.DataFrame(known, schema={"episode": pl.String, "value": pl.Float64, "reach": pl.Float64})
+        self.individuals.append(
+            frame.select(
+                pl.lit(policy).alias("policy"),
+                pl.lit(name).alias("estimator"),
+                "episode",
+                "value",
+                (pl.col("value") - pl.col("reach")).alias("low"),
+                (pl.col("value") + pl.col("reach")).alias("high"),
+                pl.lit(source).alias("source"),
+            )
+        )
+
+    def add_diagnostics(self, policy: str, case: Case, model: Model | None) -> None:
+        frame = pl.DataFrame(diagnostics(case)).with_columns(pl.lit(policy).alias("policy"))
+        terms: dict[str, pl.Series | pl.Expr] = {name: pl.lit(None, pl.Float64) for name in _BOUND}
+        if model is not None:
+            from repbm.models import step_losses
+
+            found = bound_terms(case, step_losses(model, case.data))
+            terms = {name: pl.Series(getattr(found, name)).fill_nan(None) for name in _BOUND}
+        self.diagnostics.append(frame.with_columns(**terms).select(*_DIAGNOSTICS, *_BOUND))
+
+    def frames(self) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+        estimates = pl.DataFrame(self.estimates, schema=_ESTIMATES)
+        individuals = pl.concat(self.individuals) if self.individuals else pl.DataFrame(schema=_INDIVIDUALS)
+        return estimates, individuals, pl.concat(self.diagnostics)
+
+
+_ESTIMATES = {
+    "policy": pl.String,
+    "estimator": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "level": pl.Float64,
+    "std_error": pl.Float64,
+    "episodes": pl.Int64,
+    "effective_episodes": pl.Float64,
+    "note": pl.String,
+}
+_INDIVIDUALS = {
+    "policy": pl.String,
+    "estimator": pl.String,
+    "episode": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "source": pl.String,
+}
+_DIAGNOSTICS = ("policy", "step", "alive", "factual", "counterfactual", "u", "effective_episodes")
+_BOUND = ("risk_behavior", "risk_policy", "distance", "deviation")
+
+
+def _note(case: Case, estimate: Estimate, bounds: Interval) -> str:
+    notes = [estimate.note, bounds.note]
+    if bounds.low is not None and estimate.effective_episodes < _FEW:
+        notes.append(f"only {estimate.effective_episodes:.1f} effective episodes: the interval may be far too narrow")
+    unseen = case.decisions.labels[len(case.data.actions.labels) :]
+    if unseen:
+        notes.append(f"the log never shows {', '.join(map(repr, unseen[:3]))}, which the policy may take")
+    return "; ".join(note for note in notes if note)
+
+
+def _finite_estimate(estimate: Estimate) -> Estimate:
+    """The estimate, or none where numbers of the log are so large that it cannot be computed."""
+    if estimate.value is None or np.isfinite(estimate.value):
+        return estimate
+    return Estimate(None, None, estimate.effective_episodes, "not defined: its sums exceed floating point")
+
+
+def _finite_interval(bounds: Interval) -> Interval:
+    numbers = [number for number in (bounds.low, bounds.high, bounds.std_error) if number is not None]
+    if np.isfinite(numbers).all():
+        return bounds
+    return Interval(None, None, None, "no interval: its sums exceed floating point")
