@@ -21,13 +21,12 @@ def value(
     """What would happen to these individuals under this policy?"""
     import sys
 
-    import numpy as np
     import polars as pl
 
     from repbm.core import InputError
     from repbm.evaluation import as_policy
     from repbm.logs import read_individuals
-    from repbm.models import load_model, roll_out
+    from repbm.models import load_model, values_in
     from repbm.policies import ObservationPolicy
 
     if not 0 <= discount <= 1:
@@ -41,12 +40,7 @@ def value(
     if not isinstance(acts, ObservationPolicy):
         raise InputError(f"policy '{policy}' is known at logged steps only", fix="give a function or a network")
     people = read_individuals(individuals, loaded.observation_names)
-    left = np.full(len(people.labels), horizon or loaded.horizon)
-    probabilities = acts.probabilities(people.states, loaded.labels)
-    random = loaded.stochastic or not np.isin(probabilities, (0.0, 1.0)).all()
-    rolled = roll_out(
-        loaded, acts, people.states, left, discount=discount, rollouts=rollouts if random else 1, seed=seed
-    )
+    rolled = values_in(loaded, acts, people.states, discount=discount, horizon=horizon, rollouts=rollouts, seed=seed)
     table = pl.DataFrame({"individual": people.labels, "value": rolled.values, "left_range": rolled.left_range})
     try:
         table.write_csv(sys.stdout.buffer if out is None else out)

@@ -25,7 +25,7 @@ from repbm.logs import Source, read_individuals, read_log
 from repbm.policies import ObservationPolicy, Policy
 
 if TYPE_CHECKING:
-    from repbm.models import Model
+    from repbm.models import Model, TabularModel
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how many parts are done, and of how many."""
@@ -47,7 +47,7 @@ class Evaluation:
     arguments: Mapping[str, Any]
     seed: int
     seconds: float
-    models: Mapping[tuple[str, str], Model] = field(repr=False)
+    models: Mapping[tuple[str, str], Model | TabularModel] = field(repr=False)
     """The models fitted on the way, by policy and name."""
     dynamics: list[dict[str, Any]]
     """The kinds of dynamics that were compared on held-out episodes, with their errors."""
@@ -118,7 +118,7 @@ def evaluate(
     new = None if individuals is None else read_individuals(individuals, data.observation_names, columns)
     tables = Tables(level, Resampling(data, stream(seed, "resampling")))
     workshop = Workshop(preset or Precise(), seed, folds)
-    models: dict[tuple[str, str], Model] = {}
+    models: dict[tuple[str, str], Model | TabularModel] = {}
     done = 1
     for name, one in policies.items():
         tell(f"asking policy {name}", done, total)

@@ -11,7 +11,7 @@ from repbm.estimators import Case, Estimate
 from repbm.inference import Interval, Refits, Resampling, bound_terms, diagnostics, interval
 
 if TYPE_CHECKING:
-    from repbm.models import Model
+    from repbm.models import Model, TabularModel
 
 _FEW = 50
 """Below so many effective episodes no interval is to be trusted."""
@@ -74,7 +74,7 @@ class Tables:
             )
         )
 
-    def add_diagnostics(self, policy: str, case: Case, model: Model | None) -> None:
+    def add_diagnostics(self, policy: str, case: Case, model: Model | TabularModel | None) -> None:
         frame = pl.DataFrame(diagnostics(case)).with_columns(pl.lit(policy).alias("policy"))
         terms: dict[str, pl.Series | pl.Expr] = {name: pl.lit(None, pl.Float64) for name in _BOUND}
         if model is not None:

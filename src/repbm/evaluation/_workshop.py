@@ -23,7 +23,7 @@ from repbm.evaluation._names import CRITICS, Recipe
 from repbm.inference import Refits
 
 if TYPE_CHECKING:
-    from repbm.models import Comparison, Model, Objective
+    from repbm.models import Comparison, Model, Objective, TabularModel
 
 
 class Preset(Protocol):
@@ -144,10 +144,10 @@ class Workshop:
             values[k] = critic.values_of(case, states).values
         return Refits(values, counts)
 
-    def models(self, case: Case) -> dict[str, Model]:
+    def models(self, case: Case) -> dict[str, Model | TabularModel]:
         """The models fitted for this case so far."""
         return {
             critic.name: critic.model
             for (_, own), critic in self._made.items()
-            if own in (None, case) and isinstance(critic, ModelCritic)
+            if own in (None, case) and isinstance(critic, ModelCritic | TabularCritic)
         }

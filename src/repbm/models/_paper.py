@@ -114,6 +114,7 @@ def fit_paper(
             high=box.center + box.reach,
             labels=data.actions.labels,
             horizon=horizon,
+            observation_names=data.observation_names,
         )
         for network in networks
     ]

@@ -43,7 +43,7 @@ def fit_precise(
         dynamics=PolynomialDynamics(box.center, box.reach, change),
         saturation=saturation,
         reward=_reward(sample, weights, held_out, box),
-        termination=fit_termination(sample, held_out, box, on_arrival),
+        termination=fit_termination(sample, box, on_arrival),
         noise=noise,
         low=box.center - box.reach,
         high=box.center + box.reach,

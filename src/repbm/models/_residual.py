@@ -21,7 +21,7 @@ from repbm.models._rows import Members, Rows, distances_of
 from repbm.models._sample import Sample
 from repbm.models._saturation import find_saturation
 from repbm.models._scaling import Range
-from repbm.models._termination import fit_termination
+from repbm.models._termination import ends_are_shown, fit_termination
 from repbm.models._training import Cosine, Progress, Recipe, Trained, train
 
 _OUTLIER = 20.0
@@ -71,6 +71,7 @@ def fit_network(
     held_out = _held_out(data, sample, seed)
     box = Range.of(sample)
     saturation, decided = find_saturation(sample)
+    on_arrival = ends_are_shown(sample)
     smooth = sample.followed & ~decided.any(axis=1)
     network = _trained(sample, smooth, held_out, objective, seed, preset, progress)
     if preset.refit:
@@ -82,12 +83,14 @@ def fit_network(
         dynamics=network.dynamics,
         saturation=saturation,
         reward=_reward(sample, weights, held_out, box),
-        termination=fit_termination(sample, held_out, box),
+        termination=fit_termination(sample, box, on_arrival),
         noise=residual_noise(residuals, changes, sample.actions[held], sample.action_count, seed),
         low=box.center - box.reach,
         high=box.center + box.reach,
         labels=data.actions.labels,
         horizon=horizon,
+        observation_names=data.observation_names,
+        ends_on_arrival=on_arrival,
     )
 
 

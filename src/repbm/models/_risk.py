@@ -11,14 +11,20 @@ from jaxtyping import Array, Float, Int
 from repbm.data import Trajectories
 from repbm.models._model import Model
 from repbm.models._sample import Sample
+from repbm.models._tabular import TabularModel
 
 _BLOCK = 1 << 14
 _LARGEST = 1e290
 
 
-def step_losses(model: Model, data: Trajectories) -> Float[np.ndarray, " steps"]:
-    """l_t = (r_hat - r_t)^2 + |s_hat' - s'_t|^2 of every logged step; only the first part where s' was not logged."""
+def step_losses(model: Model | TabularModel, data: Trajectories) -> Float[np.ndarray, " steps"]:
+    """l_t = (r_hat - r_t)^2 + l_T of every logged step; only the first part where s' was not logged.
+
+    l_T = |s_hat' - s'_t|^2, and for a table sum_s' (T(s' | s, a) - 1{s' = s'_t})^2, the end counting as one more state.
+    """
     sample = Sample.of(data, None)
+    if isinstance(model, TabularModel):
+        return _table_losses(model, sample)
     result = np.empty(len(sample))
     following = np.where(sample.followed[:, None], sample.next_states, 0.0)
     with jax.enable_x64(True):
@@ -32,6 +38,17 @@ def step_losses(model: Model, data: Trajectories) -> Float[np.ndarray, " steps"]
                 result[rows] = (np.asarray(rewards)[: len(rows)] - sample.rewards[rows]) ** 2 + squares
     # Squares beyond floating point stay comparable, and weights times losses finite.
     return np.minimum(result, _LARGEST)
+
+
+def _table_losses(model: TabularModel, sample: Sample) -> Float[np.ndarray, " steps"]:
+    pair = model.find(sample.states) * sample.action_count + sample.actions
+    rewards = (model.rewards.reshape(-1)[pair] - sample.rewards) ** 2
+    ending = 1 - np.asarray(model.moves.sum(axis=1)).reshape(-1)
+    squares = np.asarray(model.moves.multiply(model.moves).sum(axis=1)).reshape(-1) + ending**2
+    onward = sample.followed & ~sample.ended
+    hit = np.where(sample.ended, ending[pair], 0.0)
+    hit[onward] = np.asarray(model.moves[pair[onward], model.find(sample.next_states[onward])]).reshape(-1)
+    return rewards + np.where(sample.ended | onward, squares[pair] - 2 * hit + 1, 0.0)
 
 
 @eqx.filter_jit

@@ -12,6 +12,7 @@ from typing import Any
 
 import equinox as eqx
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from repbm._version import __version__
 from repbm.core import InputError
@@ -28,6 +29,7 @@ from repbm.models._network import (
 )
 from repbm.models._polynomial import Polynomial
 from repbm.models._saturation import Saturation
+from repbm.models._tabular import TabularModel
 from repbm.models._termination import Box, Logistic, Never
 
 FORMAT = 1
@@ -35,10 +37,10 @@ FORMAT = 1
 
 _POLYNOMIAL = (Model, PolynomialDynamics, PolynomialReward, Noise, Polynomial, Saturation, Box, Logistic, Never)
 _NETWORKS = (NetworkDynamics, NetworkReward, ScaledNetwork, Units, PaperNetwork, ResidualNetwork, Layers)
-_PARTS: dict[str, type[eqx.Module]] = {part.__name__: part for part in (*_POLYNOMIAL, *_NETWORKS, TerminationNetwork)}
+_PARTS: dict[str, type] = {part.__name__: part for part in (*_POLYNOMIAL, *_NETWORKS, TerminationNetwork, TabularModel)}
 
 
-def save_model(model: Model, path: str | Path) -> None:
+def save_model(model: Model | TabularModel, path: str | Path) -> None:
     """Write the model to one `.npz` file."""
     arrays: dict[str, np.ndarray] = {}
     description = {"format": FORMAT, "version": __version__, "model": _described(model, "model", arrays)}
@@ -48,7 +50,7 @@ def save_model(model: Model, path: str | Path) -> None:
     Path(path).write_bytes(content.getvalue())
 
 
-def load_model(path: str | Path) -> Model:
+def load_model(path: str | Path) -> Model | TabularModel:
     """Read a model that `save_model` wrote."""
     where = str(path)
     try:
@@ -69,14 +71,17 @@ def load_model(path: str | Path) -> Model:
         model = _built(description["model"], arrays)
     except (KeyError, TypeError) as fault:
         raise InputError(f"the model file is damaged ({fault})", where=where, fix="save it again") from fault
-    if not isinstance(model, Model):
+    if not isinstance(model, Model | TabularModel):
         raise InputError("this is no model file", where=where, fix="give one that repbm saved")
     return model
 
 
 def _described(part: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
     """The part as JSON, its arrays put aside under their path."""
-    if isinstance(part, eqx.Module):
+    if isinstance(part, csr_matrix):
+        arrays |= {f"{path}.data": part.data, f"{path}.indices": part.indices, f"{path}.indptr": part.indptr}
+        return {"sparse": path, "shape": [int(size) for size in part.shape or ()]}
+    if isinstance(part, eqx.Module | TabularModel):
         fields = {
             f.name: _described(getattr(part, f.name), f"{path}.{f.name}", arrays) for f in dataclasses.fields(part)
         }
@@ -89,7 +94,7 @@ def _described(part: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
     return {"array": path}
 
 
-def _name(part: eqx.Module) -> str:
+def _name(part: eqx.Module | TabularModel) -> str:
     name = type(part).__name__
     if name not in _PARTS:
         raise InputError(f"a model with {name} cannot be saved")
@@ -102,6 +107,9 @@ def _built(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
         return _PARTS[description["part"]](**fields)
     if "items" in description:
         return tuple(_built(item, arrays) for item in description["items"])
+    if "sparse" in description:
+        parts = tuple(arrays[f"{description['sparse']}.{name}"] for name in ("data", "indices", "indptr"))
+        return csr_matrix(parts, shape=tuple(description["shape"]))
     if "array" in description:
         return arrays[description["array"]]
     return description["value"]

@@ -41,6 +41,7 @@ class TabularModel:
     visits: Float[np.ndarray, "states actions"]
     labels: tuple[Label, ...]
     horizon: int
+    observation_names: tuple[str, ...] = ()
 
     def action_values(
         self, policy: ObservationPolicy, discount: float = 1.0, horizon: int | None = None
@@ -103,7 +104,13 @@ def fit_tabular(data: Trajectories, support: Support | None, objective: Objectiv
     place = (pair[onward], found_states(states, sample.next_states[onward])[0])
     moves = csr_matrix((share, place), shape=(size * actions, size))
     return TabularModel(
-        states, rewards.reshape(size, actions), moves, rewarded.reshape(size, actions), data.actions.labels, horizon
+        states,
+        rewards.reshape(size, actions),
+        moves,
+        rewarded.reshape(size, actions),
+        data.actions.labels,
+        horizon,
+        data.observation_names,
     )
 
 

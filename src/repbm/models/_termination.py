@@ -8,13 +8,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Float
 
 from repbm.models._features import exponents, features, highest_degree
 from repbm.models._sample import Sample
 from repbm.models._scaling import Range
 
 _LOGISTIC_ROWS = 50_000
+_FOLDS = 5
 
 
 class Termination(eqx.Module):
@@ -32,16 +33,31 @@ class Never(Termination):
 
 
 class Box(Termination):
-    """The episode goes on inside a box; `inside` and `outside` are the probabilities of an end in either place."""
+    """The episode goes on inside a box; `inside` and `outside` are the probabilities of an end in either place.
 
+    A face lies somewhere between the outermost state from which the log went on (`low`, `high`) and the nearest one
+    beyond in which it ended (`below`, `above`): in between the probability rises in a straight line. Infinite where
+    the box has no face.
+    """
+
+    below: Float[Array | np.ndarray, " dimensions"]
     low: Float[Array | np.ndarray, " dimensions"]
     high: Float[Array | np.ndarray, " dimensions"]
+    above: Float[Array | np.ndarray, " dimensions"]
     inside: Float[Array | np.ndarray, ""]
     outside: Float[Array | np.ndarray, ""]
 
     def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
-        out = ((states < self.low) | (states > self.high)).any(axis=-1)
-        return jnp.where(out, self.outside, self.inside)
+        out = jnp.maximum(_passed(-states, -self.low, -self.below), _passed(states, self.high, self.above)).max(axis=-1)
+        return self.inside + (self.outside - self.inside) * out
+
+
+def _passed(states: Array, inner: Array | np.ndarray, outer: Array | np.ndarray) -> Array:
+    """0 up to `inner`, 1 from `outer` on, a straight line between; 0 where `inner` is infinite."""
+    inner, outer = jnp.asarray(inner), jnp.asarray(outer)
+    face = jnp.isfinite(inner)
+    start, stop = jnp.where(face, inner, 0.0), jnp.where(face, outer, 1.0)
+    return jnp.where(face, jnp.clip((states - start) / (stop - start), 0.0, 1.0), 0.0)
 
 
 class Logistic(Termination):
@@ -58,23 +74,30 @@ class Logistic(Termination):
         return jax.nn.sigmoid(x @ self.coefficients)
 
 
-def fit_termination(
-    sample: Sample, held_out: Bool[np.ndarray, " steps"], box: Range, on_arrival: bool = True
-) -> Termination:
-    """Box or logistic, whichever has the smaller held-out log loss; never, where the log shows no end.
+def fit_termination(sample: Sample, box: Range, on_arrival: bool = True) -> Termination:
+    """Box or logistic, whichever has the smaller cross-validated log loss; never, where the log shows no end.
 
     Steps after which the log stopped are censored: they say neither that the episode ended nor that it went on. Looks
     at the state after a step, or at the one before it.
     """
     known = sample.judged & sample.followed if on_arrival else sample.judged
     states = (sample.next_states if on_arrival else sample.states)[known]
-    ended, held = sample.ended[known], held_out[known]
+    ended = sample.ended[known]
     if not ended.any():
         return Never()
-    if not ended[held].any() or not ended[~held].any() or ended.all():
+    if ended.all() or ended.sum() < _FOLDS:
         return _box(states, ended)
+    # Ends are few: dealt out one by one, so that every fold has its share of them.
+    fold = np.empty(len(ended), dtype=np.int64)
+    fold[ended], fold[~ended] = np.arange(ended.sum()) % _FOLDS, np.arange((~ended).sum()) % _FOLDS
     rivals = (_box, lambda s, e: _logistic(s, e, box))
-    losses = [_log_loss(rival(states[~held], ended[~held]), states[held], ended[held]) for rival in rivals]
+    losses = [
+        sum(
+            _log_loss(rival(states[fold != k], ended[fold != k]), states[fold == k], ended[fold == k])
+            for k in range(_FOLDS)
+        )
+        for rival in rivals
+    ]
     return rivals[int(np.argmin(losses))](states, ended)
 
 
@@ -88,41 +111,35 @@ def _log_loss(termination: Termination, states: np.ndarray, ended: np.ndarray) -
         probability = np.asarray(termination(jnp.asarray(states)))
     floor = 0.5 / len(ended)
     probability = np.clip(probability, floor, 1 - floor)
-    return float(-np.log(np.where(ended, probability, 1 - probability)).mean())
+    return float(-np.log(np.where(ended, probability, 1 - probability)).sum())
 
 
 def _box(states: np.ndarray, ended: np.ndarray) -> Box:
-    """The fewest faces of the box of ongoing states that, together, cut off the ended ones.
-
-    A face stands midway between the outermost ongoing state and the nearest ended one beyond it.
-    """
+    """The fewest faces of the box of ongoing states that, together, cut off the ended ones."""
     size = states.shape[1]
-    low, high = np.full(size, -np.inf), np.full(size, np.inf)
+    if ended.all():
+        nowhere = np.full(size, np.inf)
+        return Box(-nowhere, -nowhere, nowhere, nowhere, np.asarray(1.0), np.asarray(1.0))
+    below, low, high, above = (np.full(size, sign * np.inf) for sign in (-1, -1, 1, 1))
     last = states[ended]
-    going = states[~ended] if (~ended).any() else np.empty((0, size))
-    inner_low = going.min(axis=0, initial=np.inf)
-    inner_high = going.max(axis=0, initial=-np.inf)
-    open_ends = np.ones(len(last), dtype=bool)
-    while open_ends.any():
-        below, above = (last < inner_low) & open_ends[:, None], (last > inner_high) & open_ends[:, None]
-        gains = np.stack([below.sum(axis=0), above.sum(axis=0)])
+    inner_low, inner_high = states[~ended].min(axis=0), states[~ended].max(axis=0)
+    uncut = np.ones(len(last), dtype=bool)
+    while uncut.any():
+        under, over = last < inner_low, last > inner_high
+        gains = np.stack([(under & uncut[:, None]).sum(axis=0), (over & uncut[:, None]).sum(axis=0)])
         if gains.max() == 0:
             break
         side, j = np.unravel_index(int(gains.argmax()), gains.shape)
         if side == 0:
-            edge = last[last[:, j] < inner_low[j], j].max()
-            low[j] = (edge + inner_low[j]) / 2 if np.isfinite(inner_low[j]) else edge
-            open_ends &= ~below[:, j]
+            below[j], low[j] = last[under[:, j], j].max(), inner_low[j]
+            uncut &= ~under[:, j]
         else:
-            edge = last[last[:, j] > inner_high[j], j].min()
-            high[j] = (edge + inner_high[j]) / 2 if np.isfinite(inner_high[j]) else edge
-            open_ends &= ~above[:, j]
+            high[j], above[j] = inner_high[j], last[over[:, j], j].min()
+            uncut &= ~over[:, j]
     out = ((states < low) | (states > high)).any(axis=1)
-    if ended.all():
-        return Box(low, high, np.asarray(1.0), np.asarray(1.0))
     inside = float(ended[~out].mean()) if (~out).any() else 0.0
     outside = float(ended[out].mean()) if out.any() else 1.0
-    return Box(low, high, np.asarray(inside), np.asarray(outside))
+    return Box(below, low, high, above, np.asarray(inside), np.asarray(outside))
 
 
 def _logistic(states: np.ndarray, ended: np.ndarray, box: Range, rounds: int = 25) -> Logistic:
