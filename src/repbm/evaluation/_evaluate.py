@@ -117,9 +117,9 @@ def evaluate(
     total = sum(len(each) + 1 for each in chosen.values()) + 1
     new = None if individuals is None else read_individuals(individuals, data.observation_names, columns)
     tables = Tables(level, Resampling(data, stream(seed, "resampling")))
-    workshop = Workshop(preset or Precise(), seed, folds)
-    models: dict[tuple[str, str], Model | TabularModel] = {}
     done = 1
+    workshop = Workshop(preset or Precise(), seed, folds, lambda what: tell(what, done, total))
+    models: dict[tuple[str, str], Model | TabularModel] = {}
     for name, one in policies.items():
         tell(f"asking policy {name}", done, total)
         case = _case(data, name, one, discount, horizon)

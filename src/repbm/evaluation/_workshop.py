@@ -26,10 +26,18 @@ if TYPE_CHECKING:
     from repbm.models import Comparison, Model, Objective, TabularModel
 
 
+Tell = Callable[[str], None]
+"""Told what is being done."""
+
+
+def _training(what: str, tell: Tell) -> Callable[[float, int, int], None]:
+    return lambda loss, done, total: tell(f"{what} a network, loss {loss:.3g}, epoch {done} of {total}")
+
+
 class Preset(Protocol):
     """How critics are fitted."""
 
-    def critic(self, case: Case, objective: Objective, seed: int) -> Critic: ...
+    def critic(self, case: Case, objective: Objective, seed: int, tell: Tell) -> Critic: ...
 
     def account(self) -> list[dict[str, Any]]:
         """What was compared on the way, for the record."""
@@ -46,16 +54,17 @@ class Precise:
     def __init__(self) -> None:
         self._compared: dict[int, Comparison] = {}
 
-    def critic(self, case: Case, objective: Objective, seed: int) -> Critic:
+    def critic(self, case: Case, objective: Objective, seed: int, tell: Tell) -> Critic:
         from repbm.models import CANDIDATES, compare, few_states, fit_tabular
 
         data, horizon = case.data, case.horizon or case.data.longest
         if few_states(data):
             return TabularCritic(fit_tabular(data, case.support, objective, horizon), objective.name)
         if id(data) not in self._compared:
-            self._compared[id(data)] = compare(data, horizon, seed)
+            self._compared[id(data)] = compare(data, horizon, seed, _training("comparing", tell))
         fit = CANDIDATES[self._compared[id(data)].chosen]
-        return ModelCritic(fit(data, case.support, objective, horizon, seed), objective.name, seed)
+        model = fit(data, case.support, objective, horizon, seed, progress=_training("training", tell))
+        return ModelCritic(model, objective.name, seed)
 
     def account(self) -> list[dict[str, Any]]:
         return [
@@ -68,11 +77,12 @@ class Precise:
 class Paper:
     """The published fit, setting by setting."""
 
-    def critic(self, case: Case, objective: Objective, seed: int) -> Critic:
+    def critic(self, case: Case, objective: Objective, seed: int, tell: Tell) -> Critic:
         from repbm.models import fit_paper
 
         horizon = case.horizon or case.data.longest
-        (model,) = fit_paper(case.data, case.support, [objective], horizon, seed)
+        progress = _training("training", tell)
+        (model,) = fit_paper(case.data, case.support, [objective], horizon, seed, progress=progress)
         return ModelCritic(model, objective.name, seed)
 
     def account(self) -> list[dict[str, Any]]:
@@ -90,8 +100,8 @@ def as_preset(name: str) -> Preset:
 class Workshop:
     """Fits critics for the cases of one log."""
 
-    def __init__(self, preset: Preset, seed: int, folds: int = 1) -> None:
-        self.preset, self.seed, self.folds = preset, seed, folds
+    def __init__(self, preset: Preset, seed: int, folds: int = 1, tell: Tell = lambda what: None) -> None:
+        self.preset, self.seed, self.folds, self.tell = preset, seed, folds, tell
         self._made: dict[tuple[str, Case | None], Critic] = {}
 
     def ready(self, estimator: Estimator | Recipe, case: Case) -> Estimator:
@@ -123,7 +133,7 @@ class Workshop:
         horizon = case.horizon or case.data.longest
         objectives = {objective.name: objective for objective in (BALANCED, AM, AM_PI)}
         if name in objectives:
-            return self.preset.critic(case, objectives[name], self.seed)
+            return self.preset.critic(case, objectives[name], self.seed, self.tell)
         if name == "fqe":
             values = fit_fqe(case.data, case.policy, case.discount, horizon, seed=self.seed)
         else:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import equinox as eqx
 import jax
@@ -17,15 +18,55 @@ from repbm.models._model import Model
 from repbm.models._objective import AM, Objective
 from repbm.models._precise import fit_precise
 from repbm.models._residual import fit_network
+from repbm.models._training import Progress
 
 _AHEAD = 10
 _MOST_WINDOWS = 4096
 _NEARLY_EXACT = 0.01
 """With a held-out error below this share of the movement itself no other candidate is tried."""
 
-Fit = Callable[[Trajectories, Support | None, Objective, int, int], Model]
 
-CANDIDATES: Mapping[str, Fit] = {"polynomial": fit_precise, "network": fit_network}
+class Fit(Protocol):
+    """Fits a model to a log; tells its progress as loss, epochs done, epochs in all."""
+
+    def __call__(
+        self,
+        data: Trajectories,
+        support: Support | None,
+        objective: Objective,
+        horizon: int,
+        seed: int,
+        *,
+        progress: Progress | None,
+    ) -> Model: ...
+
+
+def _polynomial(
+    data: Trajectories,
+    support: Support | None,
+    objective: Objective,
+    horizon: int,
+    seed: int,
+    *,
+    progress: Progress | None,
+) -> Model:
+    """In closed form there is no progress to tell."""
+    return fit_precise(data, support, objective, horizon, seed)
+
+
+def _network(
+    data: Trajectories,
+    support: Support | None,
+    objective: Objective,
+    horizon: int,
+    seed: int,
+    *,
+    progress: Progress | None,
+) -> Model:
+    return fit_network(data, support, objective, horizon, seed, progress=progress)
+
+
+CANDIDATES: Mapping[str, Fit] = {"polynomial": _polynomial, "network": _network}
 """In the order tried: the cheapest first."""
 
 
@@ -49,7 +90,7 @@ class Comparison:
         return min(self.scores, key=lambda score: score.several_steps).dynamics
 
 
-def compare(data: Trajectories, horizon: int, seed: int = 0) -> Comparison:
+def compare(data: Trajectories, horizon: int, seed: int = 0, progress: Progress | None = None) -> Comparison:
     """Fit the candidates to nine tenths of the episodes and look how far they go wrong on the rest.
 
     Errors are those of the behavior model along the logged actions. A log too short to be split has one candidate.
@@ -61,7 +102,7 @@ def compare(data: Trajectories, horizon: int, seed: int = 0) -> Comparison:
     scores: list[Score] = []
     for name, fit in CANDIDATES.items():
         try:
-            model = fit(fitted, None, AM, horizon, seed)
+            model = fit(fitted, None, AM, horizon, seed, progress=progress)
         except InputError:
             # A candidate that cannot be fitted to this log (one that diverged, say) is none; the first always can.
             if name == first:

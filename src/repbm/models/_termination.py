@@ -49,7 +49,8 @@ class Box(Termination):
 
     def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
         out = jnp.maximum(_passed(-states, -self.low, -self.below), _passed(states, self.high, self.above)).max(axis=-1)
-        return self.inside + (self.outside - self.inside) * out
+        inside, outside = jnp.asarray(self.inside), jnp.asarray(self.outside)
+        return inside + (outside - inside) * out
 
 
 def _passed(states: Array, inner: Array | np.ndarray, outer: Array | np.ndarray) -> Array:
