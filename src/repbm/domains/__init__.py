@@ -1,17 +1,29 @@
 """Simulators with a known truth."""
 
-from repbm.domains._benchmarks import benchmark_policy
+from repbm.domains._benchmarks import benchmark_policy, benchmark_world
 from repbm.domains._cartpole import CartPole
+from repbm.domains._hiv import HIV
+from repbm.domains._hiv_policy import train_hiv_policy
+from repbm.domains._map2d import Map2D, map_behaviors
 from repbm.domains._mountaincar import MountainCar
 from repbm.domains._simulator import Simulator, collect, truth
 from repbm.domains._tabular import TabularWorld
+from repbm.domains._tree import BinaryTree, enumerated_tree_bias, tree_bias
 
 __all__ = [
+    "HIV",
+    "BinaryTree",
     "CartPole",
+    "Map2D",
     "MountainCar",
     "Simulator",
     "TabularWorld",
     "benchmark_policy",
+    "benchmark_world",
     "collect",
+    "enumerated_tree_bias",
+    "map_behaviors",
+    "train_hiv_policy",
+    "tree_bias",
     "truth",
 ]
