@@ -10,8 +10,10 @@ from typing import Annotated
 import typer
 
 from repbm._version import __version__
+from repbm.cli._collect import collect
 from repbm.cli._demo import demo
 from repbm.cli._evaluate import evaluate
+from repbm.cli._reproduce import reproduce
 from repbm.cli._value import value
 
 app = typer.Typer(
@@ -24,6 +26,8 @@ app = typer.Typer(
 app.command()(evaluate)
 app.command()(value)
 app.command()(demo)
+app.command()(collect)
+app.command()(reproduce)
 
 
 def _version(wanted: bool) -> None:

@@ -1,0 +1,21 @@
+"""The rows of an experiment: every estimator, and models fitted precisely beside the published ones."""
+
+from __future__ import annotations
+
+from repbm.evaluation import ESTIMATORS
+from repbm.models import AM, BALANCED, Objective
+
+PRECISE: dict[str, Objective] = {f"{objective.name}-precise": objective for objective in (BALANCED, AM)}
+"""Models fitted in closed form: not in the paper."""
+
+ROWS = (*ESTIMATORS, *PRECISE)
+"""Every row that a spec may ask for."""
+
+
+def critic_of(row: str) -> tuple[str, float] | None:
+    """The critic that a row leans on, and the softening of the policy it is fitted for; None where there is none."""
+    if row in PRECISE:
+        return row, 0.0
+    recipe = ESTIMATORS[row]
+    critic = getattr(recipe, "critic", None)
+    return None if critic is None else (critic, getattr(recipe, "softening", 0.0))

@@ -1,0 +1,88 @@
+"""One run: a fresh log, the truth, and every row's error; a function of spec and seed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+from jaxtyping import Float
+
+from repbm.core import InputError, stream
+from repbm.domains import collect, truth
+from repbm.estimators import Case, Estimate
+from repbm.experiments._critics import Critics
+from repbm.experiments._spec import Spec
+from repbm.policies import ObservationPolicy, epsilon_greedy
+
+SCHEMA: dict[str, Any] = {
+    "run": pl.Int64,
+    "seed": pl.Int64,
+    "estimator": pl.String,
+    "value": pl.Float64,
+    "truth": pl.Float64,
+    "error_mean": pl.Float64,
+    "mse_individual": pl.Float64,
+    "seconds": pl.Float64,
+    "note": pl.String,
+}
+"""A stored row: `value` is null where it is not defined, `mse_individual` where there are no individual values.
+`seconds` are those of the row, with its critic where it is the first to need it."""
+
+_ROLLOUTS = 100
+"""Rollouts from each initial state behind the truth of a policy that draws its actions."""
+
+
+def seed_of(seed: int, number: int) -> int:
+    """The seed of a run of an experiment with this seed."""
+    return int(stream(seed, "run", number).integers(1 << 31))
+
+
+def run(
+    spec: Spec,
+    seed: int,
+    number: int = 0,
+    policy: ObservationPolicy | None = None,
+    tell: Callable[[str], None] = lambda row: None,
+) -> pl.DataFrame:
+    """The rows of one run; the same for the same spec and seed, seconds apart. `tell` hears of a row that begins.
+
+    `policy` is that of the spec, already loaded: what is compiled with it then serves all runs.
+    """
+    world, policy = spec.world(), policy or spec.evaluated()
+    behavior = epsilon_greedy(policy, spec.epsilon)
+    tell("the log")
+    data = collect(world, behavior, spec.episodes, stream(seed, "log"))
+    case = Case.of(data, policy, spec.discount, spec.horizon)
+    rollouts = 1 if case.deterministic else _ROLLOUTS
+    true = truth(world, policy, data.initial_observations, stream(seed, "truth"), rollouts, spec.discount)
+    critics = Critics(spec, case, behavior.probabilities(data.observations, data.actions.labels), seed)
+    rows = []
+    for name in spec.rows:
+        tell(name)
+        began = time.perf_counter()
+        row = _errors(_estimate(critics, name), true)
+        rows.append({"run": number, "seed": seed, "estimator": name, "seconds": time.perf_counter() - began, **row})
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _estimate(critics: Critics, name: str) -> Estimate:
+    """The estimate, or none with the reason why."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return critics.estimator(name)(critics.case)
+    except InputError as fault:
+        return Estimate(None, None, 0.0, str(fault))
+
+
+def _errors(estimate: Estimate, true: Float[np.ndarray, " episodes"]) -> dict[str, Any]:
+    mean = float(true.mean())
+    row: dict[str, Any] = {"value": None, "truth": mean, "error_mean": None, "mse_individual": None}
+    if estimate.value is None or not np.isfinite(estimate.value):
+        return row | {"note": estimate.note or "not defined: its sums exceed floating point"}
+    row |= {"value": estimate.value, "error_mean": estimate.value - mean, "note": estimate.note}
+    if estimate.individual is not None:
+        row["mse_individual"] = float(((estimate.individual - true) ** 2).mean())
+    return row

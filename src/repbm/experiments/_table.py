@@ -1,0 +1,73 @@
+"""The table of an experiment: a function of its stored rows and of the published figures alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from repbm.core import stream
+
+LEVEL = 0.95
+FACTOR = 1.5
+"""Figures that differ by no more than this factor agree."""
+_DRAWS = 2000
+
+_SCHEMA: dict[str, Any] = {
+    "estimator": pl.String,
+    "runs": pl.Int64,
+    "undefined": pl.Int64,
+    **{
+        f"{kind}_{metric}{end}": pl.Boolean if kind == "agrees" else pl.Float64
+        for metric in ("mean", "individual")
+        for kind, end in (("rmse", ""), ("rmse", "_low"), ("rmse", "_high"), ("published", ""), ("agrees", ""))
+    },
+}
+
+
+def table(rows: pl.DataFrame, published: pl.DataFrame) -> pl.DataFrame:
+    """One line an estimator, in the order of the rows.
+
+    rmse_mean = sqrt(mean error_mean^2) and rmse_individual = sqrt(mean mse_individual) over the runs where they are
+    defined, each with a 95 % bootstrap interval over runs (null for fewer than 2); what the paper has; and whether the
+    two agree: published within the interval, or within a factor of 1.5. `undefined` counts the runs without a value.
+    """
+    known = {row["estimator"]: row for row in published.iter_rows(named=True)}
+    lines = []
+    for (name,), group in rows.group_by("estimator", maintain_order=True):
+        group = group.sort("run")
+        line = {"estimator": name, "runs": len(group), "undefined": group["value"].null_count()}
+        for metric, squares in (("mean", group["error_mean"] ** 2), ("individual", group["mse_individual"])):
+            paper = known.get(str(name), {}).get(f"rmse_{metric}")
+            line |= _columns(metric, squares.drop_nulls().to_numpy(), paper)
+        lines.append(line)
+    return pl.DataFrame(lines, schema=_SCHEMA)
+
+
+def _columns(metric: str, squares: np.ndarray, paper: float | None) -> dict[str, Any]:
+    rmse = float(np.sqrt(squares.mean())) if len(squares) else None
+    low, high = _interval(squares)
+    return {
+        f"rmse_{metric}": rmse,
+        f"rmse_{metric}_low": low,
+        f"rmse_{metric}_high": high,
+        f"published_{metric}": paper,
+        f"agrees_{metric}": None if rmse is None or paper is None else agrees(paper, rmse, low, high),
+    }
+
+
+def _interval(squares: np.ndarray) -> tuple[float | None, float | None]:
+    """Percentiles of the root mean over runs drawn with replacement, the same draws for every estimator."""
+    n = len(squares)
+    if n < 2:
+        return None, None
+    counts = stream(0, "bootstrap").multinomial(n, np.full(n, 1 / n), size=_DRAWS)
+    low, high = np.quantile(np.sqrt(counts @ squares / n), [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
+    return float(low), float(high)
+
+
+def agrees(paper: float, rmse: float, low: float | None, high: float | None) -> bool:
+    """Whether a published figure lies in the interval, or within the factor."""
+    inside = low is not None and high is not None and low <= paper <= high
+    return inside or rmse / FACTOR <= paper <= rmse * FACTOR
