@@ -298,6 +298,7 @@ def test_networks_survive_the_disk(tmp_path: Path) -> None:
     model = fit_paper(ended, system.support, [AM], 8, 0, SHORT)[0]
     save_model(model, tmp_path / "model.npz")
     again = load_model(tmp_path / "model.npz")
+    assert isinstance(again, Model)
     states = jnp.asarray(system.data.initial_observations, np.float32)
     assert np.array_equal(again.dynamics(states), model.dynamics(states))
     assert np.array_equal(again.termination(states), model.termination(states))
