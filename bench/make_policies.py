@@ -1,7 +1,8 @@
 """Make the benchmarks' policies: `python -m bench.make_policies` writes them into `repbm.domains`.
 
 Random search: from a random tanh network of the paper's size, keep a random change of all weights whenever the
-greedy policy and its epsilon-greedy behavior come nearer to the published average values. Fixed seeds throughout.
+greedy policy and its epsilon-greedy behavior come nearer to the published average values. That of cartpole-long is a
+linear one, see `steady_search`. Fixed seeds throughout.
 """
 
 from __future__ import annotations
@@ -40,7 +41,6 @@ class Wanted:
 
 
 WANTED = (
-    Wanted("cartpole-long", CartPole(), (24, 48), (1.0, 1.0, 0.1, 1.0), 195.0, 190.0, 200.0, 0.85),
     Wanted("cartpole-short", CartPole(), (24, 48), (1.0, 1.0, 0.1, 1.0), 23.8, 24.0, 200.0, 0.0),
     Wanted("mountaincar", MountainCar(), (100,), (0.5, 0.03), -150.0, -155.0, -200.0, 0.05, 15.0),
 )
@@ -105,8 +105,50 @@ def search(wanted: Wanted, restarts: int = 8, enough: float = 0.7) -> NetworkPol
     return policy_of(best)
 
 
+class Shaken(CartPole):
+    """CartPole with a tiny error in every step, as a good model has."""
+
+    def step(
+        self, states: np.ndarray, actions: np.ndarray, generator: np.random.Generator | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        following, rewards, terminated = super().step(states, actions, generator)
+        return following + 1e-5 * np.sin(1e3 * following[:, [1, 2, 3, 0]]), rewards, terminated
+
+
+def linear(gains: np.ndarray, bias: float) -> NetworkPolicy:
+    """Push right where gains times state plus bias is positive."""
+    return NetworkPolicy([(np.column_stack([np.zeros(4), gains]), np.array([0.0, bias]))])
+
+
+def steady_search(rounds: int = 1500) -> NetworkPolicy:
+    """The policy of cartpole-long: a linear one of value about 195 whose episodes do not hang on the last digit.
+
+    Most policies of that value balance on a knife's edge: an error of 1e-9 a step changes when a person falls by many
+    steps, and no log could tell.
+    """
+    generator = np.random.default_rng(1)
+    starts = CartPole().initial(400, np.random.default_rng(99))
+    found: list[tuple[float, np.ndarray, float]] = []
+    for _ in range(rounds):
+        if found and generator.random() < 0.7:
+            _, gains, bias = found[generator.integers(min(len(found), 5))]
+            gains, bias = gains * np.exp(generator.normal(size=4) * 0.2), bias + generator.normal() * 0.05
+        else:
+            gains = np.array([0.0, -0.5, 1.0, 1.0]) + np.array([-1.5, 1.5, 11.0, 3.0]) * generator.random(4)
+            bias = generator.normal() * 0.2
+        policy = linear(gains, bias)
+        if not 188 < truth(CartPole(), policy, starts[:60]).mean() < 199:
+            continue
+        values = truth(CartPole(), policy, starts)
+        if 193.9 < values.mean() < 196.1 and values.std() >= 4:
+            shaken = float(np.sqrt(((truth(Shaken(), policy, starts) - values) ** 2).mean()))
+            found = sorted([*found, (shaken, gains, bias)], key=lambda item: item[0])
+    return linear(*found[0][1:])
+
+
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
+    steady_search().save(FOLDER / "cartpole-long.npz")
     for wanted in WANTED:
         policy = search(wanted)
         policy.save(FOLDER / f"{wanted.name}.npz")
