@@ -74,6 +74,35 @@ def test_the_value_error_is_bounded_by_one_step_losses(known: Enumerated) -> Non
     assert losses > 0
 
 
+@pytest.mark.parametrize("known", [enumerated(seed, actions=3, deterministic=True) for seed in (13, 15, 16)])
+@pytest.mark.parametrize("off", [3, 4])
+def test_theorem_1(known: Enumerated, off: int) -> None:
+    """E (V^ - V)^2 <= 2H sum_t [ B_t IPM_t + E_factual(l_r + l_T) ] for a deterministic policy.
+
+    With the states themselves as representation and all functions up to 1 as G, the IPM is the L1 distance of the
+    factual and counterfactual state distributions, and B_t the largest loss that the lemma asks to lie in B_t G.
+    """
+    world, horizon = known.world, known.world.horizon
+    model = wrong(known, off)
+    rows, chosen = np.arange(len(world.initial)), known.policy.argmax(axis=1)
+    follows = known.behavior[rows, chosen]
+    moves = np.where(world.terminal[:, None], np.eye(len(rows)), world.transitions[rows, chosen])
+    paid, moved = one_step_errors(known, model)
+    losses = np.where(world.terminal, 0.0, (paid**2 + moved**2)[:, rows, chosen])
+    value_losses = (state_values(model, known.policy) - state_values(world, known.policy)) ** 2
+    reached, bound, distances = world.initial, 0.0, []
+    for t in range(horizon):
+        factual, counterfactual = reached * follows, reached * (1 - follows)
+        factual, counterfactual = factual / factual.sum(), counterfactual / counterfactual.sum()
+        distances.append(np.abs(factual - counterfactual).sum())
+        later = moves @ value_losses[t + 1] / (2 * (horizon - t - 1)) if t < horizon - 1 else 0.0
+        bound += (losses[t] + later).max() * distances[-1] + factual @ losses[t]
+        reached = (reached * follows) @ moves
+    error = world.initial @ value_losses[0]
+    assert 0 < error <= 2 * horizon * bound
+    assert min(distances) > 0
+
+
 @pytest.mark.parametrize("known", WORLDS)
 def test_importance_weights_vary_more_than_marginal_ratios(known: Enumerated) -> None:
     """Theorem 3: Var prod pi/mu >= Var p_pi(actions) / p_mu(actions), both over all episodes of the behavior."""
