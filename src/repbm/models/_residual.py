@@ -8,24 +8,20 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Float
 
-from repbm.core import InputError, stream
+from repbm.core import stream
 from repbm.data import Support, Trajectories
 from repbm.models._batches import HeldOutRisk, PreciseBatches
 from repbm.models._model import Model
 from repbm.models._network import ResidualNetwork, ScaledNetwork, Units
 from repbm.models._noise import residual_noise
 from repbm.models._objective import Objective
-from repbm.models._precise import TRUST, _held_out, _reward
 from repbm.models._refit import changes_of, refit_heads
 from repbm.models._rows import Members, Rows, distances_of
 from repbm.models._sample import Sample
-from repbm.models._saturation import find_saturation
-from repbm.models._scaling import Range
-from repbm.models._termination import ends_are_shown, fit_termination
+from repbm.models._setting import Setting
 from repbm.models._training import Cosine, Progress, Recipe, Trained, train
+from repbm.models._trimming import outlying
 
-_OUTLIER = 20.0
-_MOST_TRIMMED = 0.02
 _MOST_JUDGED = 1 << 15
 
 
@@ -61,37 +57,16 @@ def fit_network(
     A tenth of the episodes chooses the epoch whose parameters are kept. Saturation, termination and reward are those of
     the precise fit; the heads are at last fitted to all episodes, without the rare jumps that no smooth model follows.
     """
-    sample = Sample.of(data, support if objective.target or objective.balances else None, TRUST)
-    weights = objective.weights(sample)
-    if not (weights > 0).any():
-        raise InputError(
-            f"{objective.name} is not defined: no episode follows the policy even at its first step",
-            fix="use repbm or am, which also learn from the other episodes",
-        )
-    held_out = _held_out(data, sample, seed)
-    box = Range.of(sample)
-    saturation, decided = find_saturation(sample)
-    on_arrival = ends_are_shown(sample)
-    smooth = sample.followed & ~decided.any(axis=1)
-    network = _trained(sample, smooth, held_out, objective, seed, preset, progress)
+    setting = Setting.of(data, support, objective, seed)
+    sample, smooth = setting.sample, setting.smooth
+    network = _trained(sample, smooth, setting.held_out, objective, seed, preset, progress)
     if preset.refit:
-        network = _refitted(network, sample, smooth, weights)
-    held = held_out & smooth
+        network = _refitted(network, sample, smooth, setting.weights)
+    held = setting.held_out & smooth
     changes = sample.next_states[held] - sample.states[held]
     residuals = changes - changes_of(network, sample.states[held], sample.actions[held])
-    return Model(
-        dynamics=network.dynamics,
-        saturation=saturation,
-        reward=_reward(sample, weights, held_out, box),
-        termination=fit_termination(sample, box, on_arrival),
-        noise=residual_noise(residuals, changes, sample.actions[held], sample.action_count, seed),
-        low=box.center - box.reach,
-        high=box.center + box.reach,
-        labels=data.actions.labels,
-        horizon=horizon,
-        observation_names=data.observation_names,
-        ends_on_arrival=on_arrival,
-    )
+    noise = residual_noise(residuals, changes, sample.actions[held], sample.action_count, seed)
+    return setting.model(network.dynamics, noise, horizon)
 
 
 def _trained(
@@ -167,12 +142,7 @@ def _refitted(
 
     result = refit(each)
     kept = each > 0
-    if not kept.any():
-        return result
-    misses = np.abs(outcomes[kept, 1:] - changes_of(result, sample.states[kept], sample.actions[kept]))
-    outlying = (misses > _OUTLIER * np.median(misses, axis=0) + 1e-12).any(axis=1)
-    if outlying.any() and outlying.mean() < _MOST_TRIMMED:
-        # Rare jumps that no smooth model can follow: they must not bend it elsewhere.
-        each[np.flatnonzero(kept)[outlying]] = 0.0
-        result = refit(each)
-    return result
+    residuals = np.zeros(sample.states.shape)
+    residuals[kept] = outcomes[kept, 1:] - changes_of(result, sample.states[kept], sample.actions[kept])
+    jumps = outlying(residuals, kept)
+    return refit(np.where(jumps, 0.0, each)) if jumps.any() else result

@@ -10,6 +10,9 @@ from jaxtyping import Bool, Float, Int
 from repbm.core import InputError
 from repbm.data import Support, Trajectories
 
+TRUST = 30.0
+"""So many effective episodes must follow the policy for the re-weighted risk of a step to count by half."""
+
 
 @dataclass(frozen=True, eq=False)
 class Sample:

@@ -17,8 +17,7 @@ from scipy.sparse import csr_matrix
 from repbm.core import InputError, Label
 from repbm.data import Support, Trajectories
 from repbm.models._objective import Objective
-from repbm.models._precise import TRUST
-from repbm.models._sample import Sample
+from repbm.models._sample import TRUST, Sample
 from repbm.models._states import found_states
 from repbm.policies import ObservationPolicy
 
