@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 import equinox as eqx
 import jax
@@ -13,9 +12,9 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from repbm.core import InputError, stream
-from repbm.data import Support, Trajectories
+from repbm.data import Trajectories
 from repbm.models._model import Model
-from repbm.models._objective import AM, Objective
+from repbm.models._objective import AM
 from repbm.models._precise import fit_precise
 from repbm.models._residual import fit_network
 from repbm.models._training import Progress
@@ -26,47 +25,14 @@ _NEARLY_EXACT = 0.01
 """With a held-out error below this share of the movement itself no other candidate is tried."""
 
 
-class Fit(Protocol):
-    """Fits a model to a log; tells its progress as loss, epochs done, epochs in all."""
+Fit = Callable[..., Model]
+"""(data, support, objective, horizon, seed, progress=...) to a model."""
 
-    def __call__(
-        self,
-        data: Trajectories,
-        support: Support | None,
-        objective: Objective,
-        horizon: int,
-        seed: int,
-        *,
-        progress: Progress | None,
-    ) -> Model: ...
-
-
-def _polynomial(
-    data: Trajectories,
-    support: Support | None,
-    objective: Objective,
-    horizon: int,
-    seed: int,
-    *,
-    progress: Progress | None,
-) -> Model:
-    """In closed form there is no progress to tell."""
-    return fit_precise(data, support, objective, horizon, seed)
-
-
-def _network(
-    data: Trajectories,
-    support: Support | None,
-    objective: Objective,
-    horizon: int,
-    seed: int,
-    *,
-    progress: Progress | None,
-) -> Model:
-    return fit_network(data, support, objective, horizon, seed, progress=progress)
-
-
-CANDIDATES: Mapping[str, Fit] = {"polynomial": _polynomial, "network": _network}
+CANDIDATES: Mapping[str, Fit] = {
+    # In closed form there is no progress to tell.
+    "polynomial": lambda *given, progress: fit_precise(*given),
+    "network": fit_network,
+}
 """In the order tried: the cheapest first."""
 
 
