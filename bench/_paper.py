@@ -31,7 +31,7 @@ def time_page() -> bool:
     model = fit_paper(data, case.support, [BALANCED], 200)[0]
     left = np.full(len(data), 200)
     individuals = _seconds(lambda: roll_out(model, policy, data.initial_observations, left))
-    steps = _seconds(lambda: ModelCritic(model, "repbm")(case))
+    steps = _seconds(lambda: ModelCritic(model, "repbm", negligible=None)(case))
     kept = [
         verdict("RepBM, AM and AM(pi) trained together, over 3 s", fit / 3, 1),
         verdict("values of 1024 individuals, over 0.3 s", individuals / 0.3, 1),

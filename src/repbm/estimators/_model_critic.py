@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
+from repbm.core import stream
 from repbm.estimators._case import Case
 from repbm.estimators._critics import Initial, acting
 
@@ -27,7 +28,11 @@ class ModelCritic:
     name: str
     seed: int = 0
     individual_rollouts: int = 32
-    step_rollouts: int = 2
+    step_rollouts: int = 1
+    negligible: float | None = 1e-6
+    """V_t = Q_t = 0 at the steps that together carry at most this share of the weight w_{t-1} of their step t; None: no
+    step is left out. What goes before the action chooses them, so that DR stays unbiased, and nothing is rolled out in
+    vain: past the first departure from a deterministic policy all weights are 0."""
     _known: dict[Case, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False)
 
     def __call__(self, case: Case) -> tuple[Float[np.ndarray, " steps"], Float[np.ndarray, " steps"]]:
@@ -41,25 +46,46 @@ class ModelCritic:
     def values_of(self, case: Case, states: Float[np.ndarray, "individuals dimensions"]) -> Initial:
         """V_0 of the case's policy for any initial states."""
         left = np.full(len(states), case.horizon or case.data.longest)
-        rolled = self._rolled(case, states, left, None, self.individual_rollouts)
+        rolled = self._rolled(case, states, left, None, self._draws(case, self.individual_rollouts), 0)
         outside = float(rolled.left_range.mean())
         note = f"{outside:.0%} of rollouts leave the range of the log" if outside > 0.005 else ""
         return Initial(rolled.values, note)
 
     def _values(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
+        """Means over rollouts. One that begins with the logged action counts for Q as for V; where none does, another.
+
+        So their errors cancel in DR, but for the surprise of the logged action.
+        """
         data = case.data
-        states, left = data.observations, case.steps_left
-        value = self._rolled(case, states, left, None, self.step_rollouts).values
-        # Following the policy's own action for sure, Q is V: only the other steps are rolled out once more.
-        other = ~(case.decisions.logged(slice(None)) == 1)
-        logged = value.copy()
+        logged, value = np.zeros(len(data.rewards)), np.zeros(len(data.rewards))
+        if self.negligible is None or data.behavior is None:
+            rows = np.arange(len(value))
+        else:
+            rows = np.flatnonzero(case.weights.mattering(self.negligible))
+        if not len(rows):
+            return logged, value
+        states, left, taken = data.observations[rows], case.steps_left[rows], data.actions.codes[rows].astype(np.int64)
+        odds = acting(case.policy, self.name).probabilities(states, data.actions.labels)
+        alike = np.zeros(len(rows))
+        draws = self._draws(case, self.step_rollouts)
+        for draw in range(draws):
+            first = _drawn(odds, stream(self.seed, "first-actions", draw))
+            found = self._rolled(case, states, left, first, 1, draw).values
+            value[rows] += found / draws
+            logged[rows] += np.where(first == taken, found, 0.0)
+            alike += first == taken
+        logged[rows] /= np.maximum(alike, 1)
+        other = alike == 0
         if other.any():
-            first = data.actions.codes[other].astype(np.int64)
-            logged[other] = self._rolled(case, states[other], left[other], first, self.step_rollouts).values
+            found = self._rolled(case, states[other], left[other], taken[other], draws, draws)
+            logged[rows[other]] = found.values
         return logged, value
 
+    def _draws(self, case: Case, rollouts: int) -> int:
+        return 1 if case.deterministic and not self.model.stochastic else rollouts
+
     def _rolled(
-        self, case: Case, states: np.ndarray, left: np.ndarray, first: np.ndarray | None, rollouts: int
+        self, case: Case, states: np.ndarray, left: np.ndarray, first: np.ndarray | None, rollouts: int, part: int
     ) -> Rolled:
         from repbm.models import roll_out
 
@@ -70,6 +96,14 @@ class ModelCritic:
             left,
             first_actions=first,
             discount=case.discount,
-            rollouts=1 if case.deterministic and not self.model.stochastic else rollouts,
-            seed=self.seed,
+            rollouts=rollouts,
+            seed=int(stream(self.seed, "rollouts", part).integers(1 << 31)) if part else self.seed,
         )
+
+
+def _drawn(odds: Float[np.ndarray, "states actions"], generator: np.random.Generator) -> np.ndarray:
+    """An action a state; -1, for the rollout to decide, where the policy most likely takes one that is not logged."""
+    mass = odds.sum(axis=1)
+    marks = generator.random(len(odds)) * mass
+    drawn = (np.cumsum(odds, axis=1) <= marks[:, None]).sum(axis=1).clip(0, odds.shape[1] - 1)
+    return np.where(mass < 0.5, -1, drawn)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from repbm.data import Block, Terms, Trajectories, log_products, over_blocks
 
@@ -70,6 +70,24 @@ class Weights:
     def before(self) -> Terms:
         """The scaled w_{t-1} of every step, with w_{-1} = 1."""
         return self.data.delayed(self.scaled, 1.0)
+
+    def mattering(self, share: float) -> Bool[np.ndarray, " steps"]:
+        """Which steps to keep so that the others together carry at most this share of the w_{t-1} of their step t.
+
+        Equal weights stay together, so that the order of the episodes does not matter.
+        """
+        steps = self.data.steps
+        before = self.before(slice(None))
+        mass = np.bincount(steps, before)
+        part = np.divide(before, mass[steps], out=np.zeros_like(before), where=mass[steps] > 0)
+        order = np.lexsort((part, steps))
+        ends = np.cumsum(np.bincount(steps))
+        reached = np.cumsum(part[order])
+        within = reached - np.concatenate([[0.0], reached])[ends - np.bincount(steps)][steps[order]]
+        kept = within > share
+        least = np.full(len(mass), np.inf)
+        np.minimum.at(least, steps[order][kept], part[order][kept])
+        return part >= least[steps] * (1 - 1e-9)
 
     @property
     def last(self) -> Float[np.ndarray, " episodes"]:

@@ -51,25 +51,44 @@ def roll_out(
     with jax.enable_x64(True):
         for start in range(0, count, _LARGEST_BATCH):
             rows = order[start : start + _LARGEST_BATCH]
-            padded = np.concatenate([rows, np.full(_bucket(len(rows)) - len(rows), rows[0])])
-            limits = np.where(np.arange(len(padded)) < len(rows), steps_left[padded], 0)
-            begin = _Walk.begin(jnp.asarray(states[padded]))
+            begin = _Walk.begin(states[rows])
             for draw in range(rollouts):
                 key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), start), draw)
-                terms = _Terms(jnp.asarray(limits), jnp.asarray(first[padded]), jnp.asarray(discount), key)
-                end = walk(begin, terms)
-                if bool(end.unknown):
-                    raise InputError(
-                        "the policy takes an action that the log never shows",
-                        fix="a model cannot say what it does; use importance sampling, or another policy",
-                    )
-                total = np.asarray(end.total)[: len(rows)]
+                total, outside = _finished(
+                    walk, begin, _Terms(steps_left[rows], first[rows], np.asarray(discount), key)
+                )
                 values[rows] += total
                 squares[rows] += total**2
-                left[rows] |= np.asarray(end.outside)[: len(rows)]
+                left[rows] |= outside
     values /= rollouts
     variance = np.maximum(squares / rollouts - values**2, 0.0)
     return Rolled(values, np.sqrt(variance * rollouts / max(rollouts - 1, 1)), left)
+
+
+def _finished(
+    walk: _Walker, now: _Walk, terms: _Terms
+) -> tuple[Float[np.ndarray, " batch"], Bool[np.ndarray, " batch"]]:
+    """What every rollout earns, and whether it leaves the range of the log.
+
+    Whenever few are still under way, they go on in a smaller batch.
+    """
+    total, outside = np.zeros(len(now.states)), np.zeros(len(now.states), dtype=bool)
+    rows = np.arange(len(now.states))
+    while len(rows):
+        place = np.concatenate([np.arange(len(rows)), np.zeros(_bucket(len(rows)) - len(rows), dtype=np.int64)])
+        fill = np.arange(len(place)) >= len(rows)
+        padded = _Terms(np.where(fill, 0, terms.steps_left[place]), terms.first[place], terms.discount, terms.key)
+        now = jax.tree.map(np.asarray, walk(now.take(place), padded))
+        if now.unknown:
+            raise InputError(
+                "the policy takes an action that the log never shows",
+                fix="a model cannot say what it does; use importance sampling, or another policy",
+            )
+        total[rows], outside[rows] = now.total[: len(rows)], now.outside[: len(rows)]
+        going = np.flatnonzero(np.asarray(now.active(padded)))
+        rows, now = rows[going], now.take(going)
+        terms = terms._replace(steps_left=terms.steps_left[going], first=terms.first[going])
+    return total, outside
 
 
 def _bucket(count: int) -> int:
@@ -80,30 +99,46 @@ def _bucket(count: int) -> int:
 class _Terms(NamedTuple):
     """What stays the same during a walk."""
 
-    steps_left: Int[Array, " batch"]
-    first: Int[Array, " batch"]
-    discount: Float[Array, ""]
+    steps_left: Int[Array | np.ndarray, " batch"]
+    first: Int[Array | np.ndarray, " batch"]
+    discount: Float[Array | np.ndarray, ""]
     key: Array
 
 
 class _Walk(NamedTuple):
     """Where a batch of rollouts stands."""
 
-    step: Int[Array, ""]
-    states: Float[Array, "batch dimensions"]
-    survival: Float[Array, " batch"]
-    total: Float[Array, " batch"]
-    outside: Bool[Array, " batch"]
-    unknown: Bool[Array, ""]
+    step: Int[Array | np.ndarray, ""]
+    states: Float[Array | np.ndarray, "batch dimensions"]
+    survival: Float[Array | np.ndarray, " batch"]
+    total: Float[Array | np.ndarray, " batch"]
+    outside: Bool[Array | np.ndarray, " batch"]
+    unknown: Bool[Array | np.ndarray, ""]
 
     @classmethod
-    def begin(cls, states: Float[Array, "batch dimensions"]) -> _Walk:
-        count = states.shape[0]
-        nothing = jnp.zeros(count, states.dtype)
-        return cls(jnp.zeros((), jnp.int32), states, nothing + 1, nothing, jnp.zeros(count, bool), jnp.zeros((), bool))
+    def begin(cls, states: Float[np.ndarray, "batch dimensions"]) -> _Walk:
+        nothing = np.zeros(len(states))
+        never = np.zeros(len(states), dtype=bool)
+        return cls(np.zeros((), np.int32), states, nothing + 1, nothing, never, np.zeros((), bool))
+
+    def take(self, rows: Int[np.ndarray, " some"]) -> _Walk:
+        """The same moment of some of the rollouts."""
+        return _Walk(
+            self.step,
+            self.states[rows],
+            self.survival[rows],
+            self.total[rows],
+            self.outside[rows],
+            self.unknown,
+        )
 
     def active(self, terms: _Terms) -> Bool[Array, " batch"]:
-        return (self.step < terms.steps_left) & (self.survival > _NEGLIGIBLE)
+        return jnp.asarray((self.step < terms.steps_left) & (self.survival > _NEGLIGIBLE))
+
+    def worthwhile(self, terms: _Terms) -> Bool[Array, ""]:
+        """Whether to go on with all together: more than a quarter is under way, or the batch is the smallest anyway."""
+        count = self.survival.shape[0]
+        return self.active(terms).sum() > (count // 4 if count > _SMALLEST_BATCH else 0)
 
 
 def _advanced(model: Model, walk: _Walk, terms: _Terms, probabilities: Float[Array, "batch actions"]) -> _Walk:
@@ -115,7 +150,7 @@ def _advanced(model: Model, walk: _Walk, terms: _Terms, probabilities: Float[Arr
     action = (jnp.cumsum(probabilities, axis=1) <= marks).sum(axis=1).clip(0, probabilities.shape[1] - 1)
     given = (walk.step == 0) & (terms.first >= 0)
     action = jnp.where(given, terms.first, action)
-    following, rewards, ending = model.step(walk.states, action, noise)
+    following, rewards, ending = model.step(jnp.asarray(walk.states), action, noise)
     beyond = ((following < model.low) | (following > model.high)).any(axis=1)
     earned = terms.discount**walk.step * walk.survival * rewards
     return _Walk(
@@ -140,7 +175,9 @@ def _walk_compiled(policy: ObservationPolicy, model: Model) -> _Walker:
 @eqx.filter_jit
 def _looped(model: Model, follow: Callable[[Array], Array], walk: _Walk, terms: _Terms) -> _Walk:
     return jax.lax.while_loop(
-        lambda now: now.active(terms).any(), lambda now: _advanced(model, now, terms, follow(now.states)), walk
+        lambda now: now.worthwhile(terms),
+        lambda now: _advanced(model, now, terms, follow(jnp.asarray(now.states))),
+        walk,
     )
 
 
@@ -148,14 +185,13 @@ def _walk_stepwise(policy: ObservationPolicy, model: Model) -> _Walker:
     """Step by step, the policy asked in between: what it raises reaches the user as it is."""
 
     def walked(walk: _Walk, terms: _Terms) -> _Walk:
-        active = np.asarray(walk.active(terms))
-        while active.any():
+        while bool(walk.worthwhile(terms)):
+            active = np.asarray(walk.active(terms))
             states = np.asarray(walk.states)
             probabilities = np.zeros((len(states), len(model.labels)))
             probabilities[:, 0] = 1.0
             probabilities[active] = policy.probabilities(states[active], model.labels)
             walk = _stepped(model, walk, terms, jnp.asarray(probabilities))
-            active = np.asarray(walk.active(terms))
         return walk
 
     return walked

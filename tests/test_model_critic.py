@@ -1,0 +1,88 @@
+"""A model as a critic: where it is asked, what its rollouts count for, and batches that shrink on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from repbm.data import Trajectories
+from repbm.domains import CartPole, benchmark_policy, collect
+from repbm.estimators import Case, DoublyRobust, ModelCritic
+from repbm.models import AM, Model, fit_precise, roll_out
+
+SHORT = benchmark_policy("cartpole-short")
+
+
+@pytest.fixture(scope="module")
+def log() -> Trajectories:
+    return collect(CartPole(), SHORT, 100, np.random.default_rng(0), epsilon=0.2)
+
+
+@pytest.fixture(scope="module")
+def model(log: Trajectories) -> Model:
+    return fit_precise(log, Case.of(log, SHORT).support, AM, 200)
+
+
+@pytest.mark.parametrize("share", [0.0, 1e-6, 0.02, 0.3])
+def test_what_is_left_out_carries_no_more_than_its_share(log: Trajectories, share: float) -> None:
+    """Per step: the least weights are left out, together at most the share, and one more would exceed it."""
+    weights = Case.of(log, SHORT).softened(0.1).weights
+    kept = weights.mattering(share)
+    before = weights.before(slice(None))
+    for t in range(log.longest):
+        here = log.steps == t
+        dropped, rest = before[here & ~kept], before[here & kept]
+        total = before[here].sum()
+        assert dropped.sum() <= share * total * (1 + 1e-9)
+        assert dropped.max(initial=0.0) < rest.min()
+        ties = rest[rest <= rest.min() * (1 + 1e-8)]
+        assert dropped.sum() + ties.sum() > share * total
+
+
+def test_the_order_of_episodes_decides_nothing(log: Trajectories) -> None:
+    order = np.random.default_rng(1).permutation(len(log))
+    kept = Case.of(log, SHORT).softened(0.1).weights.mattering(0.02)
+    other = Case.of(log.take(order), SHORT).softened(0.1).weights.mattering(0.02)
+    of_episode = np.split(kept, log.offsets[1:-1])
+    np.testing.assert_array_equal(np.concatenate([of_episode[i] for i in order]), other)
+
+
+def test_steps_without_weight_change_nothing(log: Trajectories, model: Model) -> None:
+    case = Case.of(log, SHORT)
+    sparing, full = ModelCritic(model, "m"), ModelCritic(model, "m", negligible=None)
+    assert (full(case)[1] != sparing(case)[1]).any()
+    for normalized in (False, True):
+        one, two = (DoublyRobust(critic, normalized)(case).value for critic in (sparing, full))
+        assert one == pytest.approx(two, rel=1e-12)
+
+
+def test_rollouts_of_a_softened_policy_agree_with_many(log: Trajectories, model: Model) -> None:
+    """V and Q from a few shared rollouts against separate ones: means over 300 steps within 4 standard errors."""
+    case = Case.of(log.take(np.arange(12)), SHORT).softened(0.2)
+    states, left = case.data.observations, case.steps_left
+    logged, value = ModelCritic(model, "m", step_rollouts=8, negligible=None)(case)
+    taken = case.data.actions.codes.astype(np.int64)
+    for found, first in ((value, None), (logged, taken)):
+        policy = case.policy
+        many = roll_out(model, policy, states, left, first_actions=first, rollouts=64, seed=5)  # pyright: ignore[reportArgumentType]
+        difference = found - many.values
+        assert abs(difference.mean()) < 4 * many.spread.mean() * np.sqrt((1 + 1 / 8) / len(states))
+        scale = np.sqrt((many.spread**2).mean() * (1 / 3 + 1 / 64))
+        assert np.sqrt((difference**2).mean()) < 1.5 * scale
+
+
+def test_a_shared_rollout_cancels_where_the_logged_action_is_the_drawn_one(log: Trajectories, model: Model) -> None:
+    case = Case.of(log, SHORT).softened(0.02)
+    logged, value = ModelCritic(model, "m", negligible=None)(case)
+    greedy = SHORT.probabilities(log.observations, log.actions.labels)[np.arange(len(value)), log.actions.codes] == 1
+    assert (logged == value)[greedy].mean() > 0.97
+
+
+def test_shrinking_batches_give_everyone_the_same_value(log: Trajectories, model: Model) -> None:
+    """Rollouts of many lengths: a batch of all, in which most are done early, against each one alone."""
+    states = np.repeat(log.initial_observations, 3, axis=0)
+    left = np.arange(len(states)) % 60 + 1
+    together = roll_out(model, SHORT, states, left)
+    few = np.arange(0, len(states), 31)
+    alone = [roll_out(model, SHORT, states[[k]], left[[k]]).values[0] for k in few]
+    np.testing.assert_allclose(together.values[few], alone, rtol=1e-9)
