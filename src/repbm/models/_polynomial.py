@@ -52,7 +52,8 @@ def fit_polynomial(
     """
     counts = np.bincount(actions[(weights > 0) & ~held_out], minlength=action_count)
     dimensions, outputs = positions.shape[1], targets.shape[1]
-    degree = highest_degree(dimensions, int(counts[counts >= _FEW].min(initial=counts.max())), limit)
+    observations = int(counts[counts >= _FEW].min(initial=counts.max()))
+    degree = 0 if _constant(targets, actions, action_count) else highest_degree(dimensions, observations, limit)
     powers = exponents(dimensions, degree).sum(axis=1)
     sizes = [int((powers <= d).sum()) for d in range(degree + 1)]
 
@@ -63,9 +64,9 @@ def fit_polynomial(
         kept[action].add(x[held], targets[rows[held]], weights[rows[held]])
     trials = [moments.solutions(sizes) for moments in fitted]
     errors, total = np.zeros((degree + 1, outputs)), 0.0
-    for action, rows, x in _blocks(positions, actions, degree, action_count):
-        held = held_out[rows]
-        x, y, w = x[held], targets[rows[held]], weights[rows[held]]
+    judged = np.flatnonzero(held_out)
+    for action, rows, x in _blocks(positions[judged], actions[judged], degree, action_count):
+        y, w = targets[judged[rows]], weights[judged[rows]]
         total += float(w.sum())
         for d, size in enumerate(sizes):
             errors[d] += w @ (y - x[:, :size] @ trials[action][d][:size]) ** 2
@@ -78,6 +79,11 @@ def fit_polynomial(
             coefficients[action, :, k] = final[d][: sizes[top], k]
     mean = errors.min(axis=0) / total if total > 0 else np.full(outputs, np.nan)
     return Polynomial(coefficients, dimensions, top), mean
+
+
+def _constant(targets: np.ndarray, actions: np.ndarray, action_count: int) -> bool:
+    """Whether every action has one outcome only, as a reward of 1 a step."""
+    return all((of_action[:1] == of_action).all() for of_action in (targets[actions == a] for a in range(action_count)))
 
 
 def _blocks(

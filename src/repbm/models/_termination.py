@@ -91,15 +91,18 @@ def fit_termination(sample: Sample, box: Range, on_arrival: bool = True) -> Term
     # Ends are few: dealt out one by one, so that every fold has its share of them.
     fold = np.empty(len(ended), dtype=np.int64)
     fold[ended], fold[~ended] = np.arange(ended.sum()) % _FOLDS, np.arange((~ended).sum()) % _FOLDS
-    rivals = (_box, lambda s, e: _logistic(s, e, box))
+    # Newton's method from the answer for all rows needs few rounds for those of a fold.
+    logistic = _logistic(states, ended, box)
+    start = np.asarray(logistic.coefficients)
+    rivals = (_box(states, ended), _box), (logistic, lambda s, e: _logistic(s, e, box, start))
     losses = [
         sum(
-            _log_loss(rival(states[fold != k], ended[fold != k]), states[fold == k], ended[fold == k])
+            _log_loss(fit(states[fold != k], ended[fold != k]), states[fold == k], ended[fold == k])
             for k in range(_FOLDS)
         )
-        for rival in rivals
+        for _, fit in rivals
     ]
-    return rivals[int(np.argmin(losses))](states, ended)
+    return rivals[int(np.argmin(losses))][0]
 
 
 def ends_are_shown(sample: Sample) -> bool:
@@ -143,7 +146,9 @@ def _box(states: np.ndarray, ended: np.ndarray) -> Box:
     return Box(below, low, high, above, np.asarray(inside), np.asarray(outside))
 
 
-def _logistic(states: np.ndarray, ended: np.ndarray, box: Range, rounds: int = 25) -> Logistic:
+def _logistic(
+    states: np.ndarray, ended: np.ndarray, box: Range, start: np.ndarray | None = None, rounds: int = 25
+) -> Logistic:
     """Penalised likelihood by Newton's method; the prior of the classes is that of the log."""
     degree = min(3, highest_degree(states.shape[1], len(states)))
     share = min(1.0, _LOGISTIC_ROWS / len(states))
@@ -152,9 +157,11 @@ def _logistic(states: np.ndarray, ended: np.ndarray, box: Range, rounds: int = 2
     count = np.where(ended[kept], 1.0, (~ended).sum() / max((~ended & kept).sum(), 1))
     x = features(box.place(states[kept]), exponents(states.shape[1], degree), np)
     y = ended[kept].astype(np.float64)
-    coefficients = np.zeros(x.shape[1])
     rate = np.clip(ended.mean(), 1e-9, 1 - 1e-9)
+    coefficients = np.zeros(x.shape[1])
     coefficients[0] = np.log(rate / (1 - rate))
+    if start is not None and len(start) == len(coefficients):
+        coefficients = np.array(start)
     penalty = np.full(x.shape[1], 1e-3)
     penalty[0] = 1e-9
     for _ in range(rounds):
