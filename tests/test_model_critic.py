@@ -86,3 +86,11 @@ def test_shrinking_batches_give_everyone_the_same_value(log: Trajectories, model
     few = np.arange(0, len(states), 31)
     alone = [roll_out(model, SHORT, states[[k]], left[[k]]).values[0] for k in few]
     np.testing.assert_allclose(together.values[few], alone, rtol=1e-9)
+
+
+def test_single_precision_is_close(log: Trajectories, model: Model) -> None:
+    states, left = log.initial_observations, np.full(len(log), 12)
+    double = roll_out(model, SHORT, states, left, discount=0.9)
+    single = roll_out(model, SHORT, states, left, discount=0.9, dtype=np.float32)
+    np.testing.assert_allclose(single.values, double.values, rtol=1e-4)
+    assert (single.values != double.values).any()

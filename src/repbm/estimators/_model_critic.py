@@ -33,6 +33,8 @@ class ModelCritic:
     """V_t = Q_t = 0 at the steps that together carry at most this share of the weight w_{t-1} of their step t; None: no
     step is left out. What goes before the action chooses them, so that DR stays unbiased, and nothing is rolled out in
     vain: past the first departure from a deterministic policy all weights are 0."""
+    step_dtype: type[np.floating] = np.float64
+    """That of the arithmetic of `step_rollouts`; float32 is enough for a model that was trained in it."""
     _known: dict[Case, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False)
 
     def __call__(self, case: Case) -> tuple[Float[np.ndarray, " steps"], Float[np.ndarray, " steps"]]:
@@ -70,14 +72,14 @@ class ModelCritic:
         draws = self._draws(case, self.step_rollouts)
         for draw in range(draws):
             first = _drawn(odds, stream(self.seed, "first-actions", draw))
-            found = self._rolled(case, states, left, first, 1, draw).values
+            found = self._rolled(case, states, left, first, 1, draw, self.step_dtype).values
             value[rows] += found / draws
             logged[rows] += np.where(first == taken, found, 0.0)
             alike += first == taken
         logged[rows] /= np.maximum(alike, 1)
         other = alike == 0
         if other.any():
-            found = self._rolled(case, states[other], left[other], taken[other], draws, draws)
+            found = self._rolled(case, states[other], left[other], taken[other], draws, draws, self.step_dtype)
             logged[rows[other]] = found.values
         return logged, value
 
@@ -85,7 +87,14 @@ class ModelCritic:
         return 1 if case.deterministic and not self.model.stochastic else rollouts
 
     def _rolled(
-        self, case: Case, states: np.ndarray, left: np.ndarray, first: np.ndarray | None, rollouts: int, part: int
+        self,
+        case: Case,
+        states: np.ndarray,
+        left: np.ndarray,
+        first: np.ndarray | None,
+        rollouts: int,
+        part: int,
+        dtype: type[np.floating] = np.float64,
     ) -> Rolled:
         from repbm.models import roll_out
 
@@ -98,6 +107,7 @@ class ModelCritic:
             discount=case.discount,
             rollouts=rollouts,
             seed=int(stream(self.seed, "rollouts", part).integers(1 << 31)) if part else self.seed,
+            dtype=dtype,
         )
 
 

@@ -83,7 +83,7 @@ class Paper:
         horizon = case.horizon or case.data.longest
         progress = _training("training", tell)
         (model,) = fit_paper(case.data, case.support, [objective], horizon, seed, progress=progress)
-        return ModelCritic(model, objective.name, seed)
+        return ModelCritic(model, objective.name, seed, step_dtype=np.float32)
 
     def account(self) -> list[dict[str, Any]]:
         return []

@@ -55,7 +55,7 @@ class Critics:
     def _fitted(self, name: str, case: Case) -> Critic:
         horizon = self.spec.horizon
         if name in PAPER:
-            return ModelCritic(self._published[name](), name, self.seed)
+            return ModelCritic(self._published[name](), name, self.seed, step_dtype=np.float32)
         if name in PRECISE:
             return ModelCritic(fit_precise(case.data, case.support, PRECISE[name], horizon, self.seed), name, self.seed)
         if name == "fqe":

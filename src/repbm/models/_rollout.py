@@ -40,9 +40,14 @@ def roll_out(
     discount: float = 1.0,
     rollouts: int = 1,
     seed: int = 0,
+    dtype: type[np.floating] = np.float64,
 ) -> Rolled:
-    """V(s) for `steps_left` more steps; with `first_actions`, Q(s, a). The mean of several rollouts a state."""
+    """V(s) for `steps_left` more steps; with `first_actions`, Q(s, a). The mean of several rollouts a state.
+
+    `dtype` is that of the arithmetic: float32 takes half the time, and is what networks were trained in.
+    """
     count = len(states)
+    model = jax.tree.map(lambda leaf: np.asarray(leaf, dtype) if eqx.is_inexact_array_like(leaf) else leaf, model)
     first = np.full(count, -1) if first_actions is None else first_actions
     walk = _walk_compiled(policy, model) if traceable(policy) else _walk_stepwise(policy, model)
     values, squares, left = np.zeros(count), np.zeros(count), np.zeros(count, dtype=bool)
@@ -51,11 +56,11 @@ def roll_out(
     with jax.enable_x64(True):
         for start in range(0, count, _LARGEST_BATCH):
             rows = order[start : start + _LARGEST_BATCH]
-            begin = _Walk.begin(states[rows])
+            begin = _Walk.begin(states[rows].astype(dtype))
             for draw in range(rollouts):
                 key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), start), draw)
                 total, outside = _finished(
-                    walk, begin, _Terms(steps_left[rows], first[rows], np.asarray(discount), key)
+                    walk, begin, _Terms(steps_left[rows], first[rows], np.asarray(discount, dtype), key)
                 )
                 values[rows] += total
                 squares[rows] += total**2
@@ -117,7 +122,7 @@ class _Walk(NamedTuple):
 
     @classmethod
     def begin(cls, states: Float[np.ndarray, "batch dimensions"]) -> _Walk:
-        nothing = np.zeros(len(states))
+        nothing = np.zeros(len(states), states.dtype)
         never = np.zeros(len(states), dtype=bool)
         return cls(np.zeros((), np.int32), states, nothing + 1, nothing, never, np.zeros((), bool))
 
@@ -188,9 +193,9 @@ def _walk_stepwise(policy: ObservationPolicy, model: Model) -> _Walker:
         while bool(walk.worthwhile(terms)):
             active = np.asarray(walk.active(terms))
             states = np.asarray(walk.states)
-            probabilities = np.zeros((len(states), len(model.labels)))
+            probabilities = np.zeros((len(states), len(model.labels)), states.dtype)
             probabilities[:, 0] = 1.0
-            probabilities[active] = policy.probabilities(states[active], model.labels)
+            probabilities[active] = policy.probabilities(states[active].astype(np.float64), model.labels)
             walk = _stepped(model, walk, terms, jnp.asarray(probabilities))
         return walk
 

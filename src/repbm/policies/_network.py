@@ -115,7 +115,8 @@ class NetworkPolicy(ObservationPolicy):
         order = np.asarray([self.actions.index(label) for label in labels])
 
         def probabilities(observations: jax.Array) -> jax.Array:
-            layers = [(jnp.asarray(w), jnp.asarray(b)) for w, b in self.layers]
+            kind = jnp.result_type(observations)
+            layers = [(jnp.asarray(w, kind), jnp.asarray(b, kind)) for w, b in self.layers]
             scores = forward(layers, self.activation, observations, jnp)
             if self.head == "greedy":
                 every = jax.nn.one_hot(scores.argmax(axis=-1), scores.shape[-1], dtype=scores.dtype)
