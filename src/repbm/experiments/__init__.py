@@ -1,9 +1,10 @@
 """The paper's experiments: a spec, its runs, their stored rows, and the table made of them."""
 
+from repbm.experiments._experiment import Experiment, Task, Tell, Worker, fingerprint
 from repbm.experiments._published import published
 from repbm.experiments._rows import ROWS
 from repbm.experiments._run import SCHEMA, run, seed_of
-from repbm.experiments._spec import SPECS, Spec, fingerprint, load_spec, read_spec
+from repbm.experiments._spec import SPECS, Spec, load_spec, read_spec
 from repbm.experiments._store import Store, reproduce
 from repbm.experiments._table import table
 
@@ -11,8 +12,12 @@ __all__ = [
     "ROWS",
     "SCHEMA",
     "SPECS",
+    "Experiment",
     "Spec",
     "Store",
+    "Task",
+    "Tell",
+    "Worker",
     "fingerprint",
     "load_spec",
     "published",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
@@ -13,8 +14,10 @@ from repbm.core import InputError
 from repbm.estimators import ActionValueCritic, Case, Critic, DirectMethod, Estimator, ModelCritic
 from repbm.evaluation import ESTIMATORS
 from repbm.experiments._rows import PRECISE, critic_of
-from repbm.experiments._spec import Spec
 from repbm.models import AM, AM_PI, BALANCED, Model, Objective, fit_fqe, fit_mrdr, fit_paper, fit_precise
+
+if TYPE_CHECKING:
+    from repbm.experiments._spec import Spec
 
 PAPER: dict[str, Objective] = {objective.name: objective for objective in (BALANCED, AM, AM_PI)}
 """Models fitted as published, all together."""
