@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,14 @@ from repbm.domains import CartPole, MountainCar, Simulator, benchmark_policy
 from repbm.evaluation import as_policy
 from repbm.experiments._experiment import Experiment, Worker
 from repbm.experiments._published import published
-from repbm.experiments._rows import ROWS
+from repbm.experiments._rows import ROWS, is_row
 from repbm.experiments._run import SCHEMA, run
 from repbm.experiments._table import table
-from repbm.experiments._toml import one_of, parsed, read_text, several, source, values
+from repbm.experiments._toml import one_of, parsed, read_text, settings, several, source, values
 from repbm.models import PaperPreset
 from repbm.policies import ObservationPolicy
 
-SPECS = ("cartpole-long", "cartpole-short", "mountaincar")
+SPECS = ("cartpole-long", "cartpole-short", "mountaincar", "alpha-long", "alpha-short")
 """The experiments that come with the package."""
 
 _DOMAINS: dict[str, type[CartPole] | type[MountainCar]] = {"cartpole": CartPole, "mountaincar": MountainCar}
@@ -50,7 +50,7 @@ class Spec(Experiment):
 
     def __post_init__(self) -> None:
         one_of(self.domain, _DOMAINS, "domain", self.name)
-        for row in self.rows:
+        for row in (row for row in self.rows if not is_row(row)):
             one_of(row, ROWS, "row", self.name)
         wrong = {
             "rows": not self.rows or len(set(self.rows)) < len(self.rows),
@@ -110,13 +110,4 @@ def spec_of(given: Mapping[str, Any], name: str, where: str) -> Spec:
     needed = kinds | {"rows": list, "paper": dict}
     found = values(given, needed | optional, where, needed)
     rows = several(found.pop("rows"), str, "rows", where)
-    return Spec(name=name, rows=rows, paper=paper_preset(found.pop("paper"), f"{where}, [paper]"), **found)
-
-
-def paper_preset(given: Mapping[str, Any], where: str) -> PaperPreset:
-    """The preset that a table of a TOML file describes."""
-    known = {field.name: list if field.default is None else type(field.default) for field in fields(PaperPreset)}
-    settings = values(given, known, where)
-    if "input_scales" in settings:
-        settings["input_scales"] = several(settings["input_scales"], float, "input_scales", where)
-    return PaperPreset(**settings)
+    return Spec(name=name, rows=rows, paper=settings(PaperPreset, found.pop("paper"), f"{where}, [paper]"), **found)

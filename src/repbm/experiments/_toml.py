@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from repbm.core import InputError, nearest
+
+T = TypeVar("T")
 
 
 def source(name: str, known: Iterable[str]) -> tuple[str, str, str]:
@@ -46,6 +49,14 @@ def values(
     if missing:
         raise InputError(f"'{missing[0]}' is missing", where=where)
     return {key: value(given[key], kinds[key], key, where) for key in given}
+
+
+def settings(preset: type[T], given: Mapping[str, Any], where: str) -> T:
+    """The preset, a dataclass with a default for everything, that a table describes; a default of None is a list."""
+    known = {field.name: list if field.default is None else type(field.default) for field in fields(cast(Any, preset))}
+    found = values(given, known, where)
+    lists = {key: several(found[key], float, key, where) for key in found if known[key] is list}
+    return preset(**found | lists)
 
 
 def value(given: Any, kind: type, key: str, where: str) -> Any:
