@@ -8,7 +8,7 @@ from repbm.domains._map2d import Map2D, map_behaviors
 from repbm.domains._mountaincar import MountainCar
 from repbm.domains._simulator import Simulator, collect, truth
 from repbm.domains._tabular import TabularWorld
-from repbm.domains._tree import BinaryTree, enumerated_tree_bias, tree_bias
+from repbm.domains._tree import BinaryTree, enumerated_tree_bias, estimated_tree_behavior, tree_bias
 
 __all__ = [
     "HIV",
@@ -22,6 +22,7 @@ __all__ = [
     "benchmark_world",
     "collect",
     "enumerated_tree_bias",
+    "estimated_tree_behavior",
     "map_behaviors",
     "train_hiv_policy",
     "tree_bias",

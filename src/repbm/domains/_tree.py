@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 
 from repbm.core import InputError
 from repbm.domains._simulator import Simulator
-from repbm.policies import NetworkPolicy
+from repbm.policies import CallablePolicy, NetworkPolicy
 
 
 @dataclass(frozen=True)
@@ -49,35 +49,43 @@ def left_policy() -> NetworkPolicy:
     return NetworkPolicy([(np.zeros((1, 2)), np.array([1.0, 0.0]))])
 
 
-def tree_bias(horizon: int, delta: float) -> float:
-    """The bias of IS on the tree, (1 - delta)^-H - 1, if the estimated behavior gives left (1 - delta) / 2.
+def estimated_tree_behavior(delta: float) -> CallablePolicy:
+    """The uniform behavior, estimated with relative error delta on the way to the paying leaf.
 
-    Left on the way to the paying leaf, that is; the true behavior is uniform, the true value 1.
+    There left has (1 - delta) / 2 and right the rest; elsewhere both have 1/2.
+    """
+    left = (1 - _checked(delta)) / 2
+
+    def probabilities(observations: Float[np.ndarray, "batch 1"]) -> Float[np.ndarray, "batch 2"]:
+        # The leftmost node of depth t is 2^t - 1; frexp gives exactly 1/2 for powers of two.
+        leftmost = np.frexp(observations[:, 0] + 1)[0] == 0.5
+        chance = np.where(leftmost, left, 0.5)
+        return np.stack([chance, 1 - chance], axis=1)
+
+    return CallablePolicy(probabilities, BinaryTree.actions, "estimated behavior")
+
+
+def tree_bias(horizon: int, delta: float) -> float:
+    """The bias of IS on the tree, (1 - delta)^-H - 1, with the behavior estimated as above.
+
+    The true behavior is uniform, the true value 1.
     """
     return (1 - _checked(delta)) ** -horizon - 1
 
 
 def enumerated_tree_bias(horizon: int, delta: float) -> float:
     """The same by enumeration: sum over all paths of mu(path) w(path) R(path), minus 1. 2^H paths."""
-    world, policy = BinaryTree(horizon), left_policy()
+    world, policy, estimated = BinaryTree(horizon), left_policy(), estimated_tree_behavior(delta)
     actions = np.array(list(product((0, 1), repeat=horizon)))
     states = np.zeros((len(actions), 1))
     weights, returns = np.ones(len(actions)), np.zeros(len(actions))
     for t in range(horizon):
-        taken = actions[:, t]
-        wanted = policy.probabilities(states, world.actions)[np.arange(len(taken)), taken]
-        weights *= wanted / _estimated(states[:, 0], taken, t, _checked(delta))
-        states, rewards, _ = world.step(states, taken)
+        taken = np.arange(len(actions)), actions[:, t]
+        weights *= policy.probabilities(states, world.actions)[taken]
+        weights /= estimated.probabilities(states, world.actions)[taken]
+        states, rewards, _ = world.step(states, actions[:, t])
         returns += rewards
     return float(np.mean(weights * returns)) - 1  # the uniform behavior takes every path equally often
-
-
-def _estimated(
-    nodes: Float[np.ndarray, " paths"], actions: Int[np.ndarray, " paths"], t: int, delta: float
-) -> Float[np.ndarray, " paths"]:
-    """The estimated probabilities: (1 - delta) / 2 for left on the leftmost path, and right has the rest."""
-    leftmost = nodes == 2**t - 1
-    return np.where(leftmost, np.where(actions == 0, 1 - delta, 1 + delta), 1.0) / 2
 
 
 def _checked(delta: float) -> float:

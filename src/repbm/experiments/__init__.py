@@ -1,19 +1,31 @@
 """The paper's experiments: a spec, its runs, their stored rows, and the table made of them."""
 
+from repbm.experiments._behavior_error import BehaviorError
+from repbm.experiments._experiment import Experiment, Task, Tell, Worker, fingerprint
+from repbm.experiments._load import EXPERIMENTS, load_experiment
 from repbm.experiments._published import published
 from repbm.experiments._rows import ROWS
 from repbm.experiments._run import SCHEMA, run, seed_of
-from repbm.experiments._spec import SPECS, Spec, fingerprint, load_spec, read_spec
+from repbm.experiments._spec import SPECS, Spec, load_spec, read_spec
 from repbm.experiments._store import Store, reproduce
 from repbm.experiments._table import table
+from repbm.experiments._tree import TreeBias
 
 __all__ = [
+    "EXPERIMENTS",
     "ROWS",
     "SCHEMA",
     "SPECS",
+    "BehaviorError",
+    "Experiment",
     "Spec",
     "Store",
+    "Task",
+    "Tell",
+    "TreeBias",
+    "Worker",
     "fingerprint",
+    "load_experiment",
     "load_spec",
     "published",
     "read_spec",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
@@ -12,12 +13,12 @@ from jaxtyping import Float
 from repbm.core import InputError
 from repbm.estimators import ActionValueCritic, Case, Critic, DirectMethod, Estimator, ModelCritic
 from repbm.evaluation import ESTIMATORS
+from repbm.experiments._objectives import named_objective
 from repbm.experiments._rows import PRECISE, critic_of
-from repbm.experiments._spec import Spec
-from repbm.models import AM, AM_PI, BALANCED, Model, Objective, fit_fqe, fit_mrdr, fit_paper, fit_precise
+from repbm.models import Model, fit_fqe, fit_mrdr, fit_paper, fit_precise
 
-PAPER: dict[str, Objective] = {objective.name: objective for objective in (BALANCED, AM, AM_PI)}
-"""Models fitted as published, all together."""
+if TYPE_CHECKING:
+    from repbm.experiments._spec import Spec
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,7 @@ class Critics:
 
     def _fitted(self, name: str, case: Case) -> Critic:
         horizon = self.spec.horizon
-        if name in PAPER:
+        if named_objective(name) is not None:
             return ModelCritic(self._published[name](), name, self.seed, step_dtype=np.float32)
         if name in PRECISE:
             return ModelCritic(fit_precise(case.data, case.support, PRECISE[name], horizon, self.seed), name, self.seed)
@@ -76,14 +77,14 @@ class Critics:
     @cached_property
     def _published(self) -> dict[str, Callable[[], Model]]:
         """The models of all rows from one compiled call; one by one where some of them cannot be fitted."""
-        used = {needed[0] for needed in map(critic_of, self.spec.rows) if needed is not None}
-        names = [name for name in PAPER if name in used]
+        used = dict.fromkeys(needed[0] for needed in map(critic_of, self.spec.rows) if needed is not None)
+        names = [name for name in used if named_objective(name) is not None]
         try:
             return {name: lambda model=model: model for name, model in zip(names, self._paper(names), strict=True)}
         except InputError:
             return {name: lambda name=name: self._paper([name])[0] for name in names}
 
     def _paper(self, names: list[str]) -> list[Model]:
-        objectives = [PAPER[name] for name in names]
+        objectives = [objective for objective in map(named_objective, names) if objective is not None]
         case = self.case
         return fit_paper(case.data, case.support, objectives, self.spec.horizon, self.seed, self.spec.paper)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from repbm.evaluation import ESTIMATORS
+from repbm.experiments._objectives import alpha_of
 from repbm.models import AM, BALANCED, Objective
 
 PRECISE: dict[str, Objective] = {f"{objective.name}-precise": objective for objective in (BALANCED, AM)}
 """Models fitted in closed form: not in the paper."""
 
 ROWS = (*ESTIMATORS, *PRECISE)
-"""Every row that a spec may ask for."""
+"""Every row that a spec may ask for, besides models with an alpha of their own: repbm(alpha=0.1)."""
+
+
+def is_row(name: str) -> bool:
+    return name in ROWS or alpha_of(name) is not None
 
 
 def critic_of(row: str) -> tuple[str, float] | None:
     """The critic that a row leans on, and the softening of the policy it is fitted for; None where there is none."""
-    if row in PRECISE:
+    if row in PRECISE or alpha_of(row) is not None:
         return row, 0.0
     recipe = ESTIMATORS[row]
     critic = getattr(recipe, "critic", None)

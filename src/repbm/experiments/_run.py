@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -14,8 +14,10 @@ from repbm.core import InputError, stream
 from repbm.domains import collect, truth
 from repbm.estimators import Case, Estimate
 from repbm.experiments._critics import Critics
-from repbm.experiments._spec import Spec
 from repbm.policies import ObservationPolicy, epsilon_greedy
+
+if TYPE_CHECKING:
+    from repbm.experiments._spec import Spec
 
 SCHEMA: dict[str, Any] = {
     "run": pl.Int64,

@@ -1,35 +1,39 @@
-"""What an experiment is: a log to collect, a policy to evaluate, models to fit, rows to fill."""
+"""Errors of estimators: a log to collect, a policy to evaluate, models to fit, rows to fill."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
-from importlib.resources import files
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from repbm.core import InputError, nearest
+import polars as pl
+
+from repbm.core import InputError
 from repbm.domains import CartPole, MountainCar, Simulator, benchmark_policy
 from repbm.evaluation import as_policy
+from repbm.experiments._experiment import Experiment, Worker
 from repbm.experiments._published import published
-from repbm.experiments._rows import ROWS
+from repbm.experiments._rows import ROWS, is_row
+from repbm.experiments._run import SCHEMA, run
+from repbm.experiments._table import table
+from repbm.experiments._toml import one_of, parsed, read_text, settings, several, source, values
 from repbm.models import PaperPreset
 from repbm.policies import ObservationPolicy
 
-SPECS = ("cartpole-long", "cartpole-short", "mountaincar")
+SPECS = ("cartpole-long", "cartpole-short", "mountaincar", "alpha-long", "alpha-short")
 """The experiments that come with the package."""
 
 _DOMAINS: dict[str, type[CartPole] | type[MountainCar]] = {"cartpole": CartPole, "mountaincar": MountainCar}
 
 
 @dataclass(frozen=True)
-class Spec:
-    """One experiment. `policy` is the name of a benchmark policy, or a file as `repbm evaluate --policy` takes it."""
+class Spec(Experiment):
+    """Errors of estimators over many logs.
 
-    name: str
+    `policy` is the name of a benchmark policy, or a file as `repbm evaluate --policy` takes it.
+    """
+
     domain: str
     policy: str
     episodes: int
@@ -42,10 +46,12 @@ class Spec:
     published: str = ""
     """Whose published figures stand beside the rows."""
 
+    schema = SCHEMA
+
     def __post_init__(self) -> None:
-        _one_of(self.domain, _DOMAINS, "domain", self.name)
-        for row in self.rows:
-            _one_of(row, ROWS, "row", self.name)
+        one_of(self.domain, _DOMAINS, "domain", self.name)
+        for row in (row for row in self.rows if not is_row(row)):
+            one_of(row, ROWS, "row", self.name)
         wrong = {
             "rows": not self.rows or len(set(self.rows)) < len(self.rows),
             "episodes": self.episodes < 2,
@@ -66,79 +72,42 @@ class Spec:
             raise InputError(f"policy '{self.policy}' cannot act in a simulator", fix="give FILE.npz or FILE.py:NAME")
         return policy
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        if not _is_file(self.policy):
+            return ()
+        path, colon, _ = self.policy.rpartition(":")
+        return (Path(path if colon and path.endswith(".py") else self.policy),)
+
+    def worker(self) -> Worker:
+        # Loaded once: what is compiled with it serves all runs.
+        policy = self.evaluated()
+        return lambda task, seed, tell: run(self, seed, task.run, policy, tell)
+
+    def table(self, rows: pl.DataFrame) -> pl.DataFrame:
+        return table(rows, published(self.published))
+
 
 def load_spec(name: str) -> Spec:
     """The experiment of this name, or the one in this TOML file."""
-    if name.endswith(".toml"):
-        return read_spec(Path(name))
-    _one_of(name, SPECS, "experiment")
-    text = (files("repbm.experiments") / "specs" / f"{name}.toml").read_text("utf-8")
-    return _parsed(text, name, f"{name}.toml")
+    text, called, where = source(name, SPECS)
+    return spec_of(parsed(text, where), called, where)
 
 
 def read_spec(path: Path) -> Spec:
     """The experiment that a TOML file describes, named like the file."""
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as fault:
-        reason = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8 text"
-        raise InputError(f"cannot be read ({reason})", where=str(path)) from fault
-    return _parsed(text, path.stem, str(path))
-
-
-def fingerprint(spec: Spec) -> str:
-    """SHA-256 of everything that the numbers depend on: the spec, and the file of its policy where it has one."""
-    digest = hashlib.sha256(json.dumps(asdict(spec), sort_keys=True).encode())
-    if _is_file(spec.policy):
-        path, colon, _ = spec.policy.rpartition(":")
-        file = Path(path if colon and path.endswith(".py") else spec.policy)
-        try:
-            digest.update(file.read_bytes())
-        except OSError as fault:
-            raise InputError(f"cannot be read ({fault.strerror})", where=str(file)) from fault
-    return digest.hexdigest()
+    return spec_of(parsed(read_text(path), str(path)), path.stem, str(path))
 
 
 def _is_file(policy: str) -> bool:
     return any(mark in policy for mark in ".:/\\")
 
 
-def _parsed(text: str, name: str, where: str) -> Spec:
-    try:
-        given = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as fault:
-        raise InputError(f"is not TOML ({fault})", where=where) from fault
+def spec_of(given: Mapping[str, Any], name: str, where: str) -> Spec:
+    """The experiment with these settings."""
     kinds = {"domain": str, "policy": str, "episodes": int, "epsilon": float, "horizon": int, "discount": float}
-    values = _values(given, kinds | {"rows": list, "paper": dict, "published": str}, where)
-    missing = [key for key in (*kinds, "rows", "paper") if key not in values]
-    if missing:
-        raise InputError(f"'{missing[0]}' is missing", where=where)
-    known = {field.name: tuple if field.default is None else type(field.default) for field in fields(PaperPreset)}
-    settings = _values(values.pop("paper"), known | {"input_scales": list}, f"{where}, [paper]")
-    if "input_scales" in settings:
-        settings["input_scales"] = tuple(_value(one, float, "input_scales", where) for one in settings["input_scales"])
-    rows = tuple(_value(row, str, "rows", where) for row in values.pop("rows"))
-    return Spec(name=name, rows=rows, paper=PaperPreset(**settings), **values)
-
-
-def _values(given: Mapping[str, Any], kinds: Mapping[str, type], where: str) -> dict[str, Any]:
-    for key in given:
-        _one_of(key, kinds, "key", where)
-    return {key: _value(value, kinds[key], key, where) for key, value in given.items()}
-
-
-def _value(value: Any, kind: type, key: str, where: str) -> Any:
-    """The value as its kind; whole numbers are numbers too."""
-    if kind is float and type(value) is int:
-        return float(value)
-    if type(value) is not kind:
-        raise InputError(f"{key} = {value!r} is not of type {kind.__name__}", where=where)
-    return value
-
-
-def _one_of(word: str, known: Iterable[str], what: str, where: str | None = None) -> None:
-    known = tuple(known)
-    if word not in known:
-        meant = nearest(word, known)
-        fix = f"did you mean '{meant}'?" if meant else f"use one of {', '.join(known)}"
-        raise InputError(f"there is no {what} '{word}'", where=where, fix=fix)
+    optional = {"published": str}
+    needed = kinds | {"rows": list, "paper": dict}
+    found = values(given, needed | optional, where, needed)
+    rows = several(found.pop("rows"), str, "rows", where)
+    return Spec(name=name, rows=rows, paper=settings(PaperPreset, found.pop("paper"), f"{where}, [paper]"), **found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,21 +13,19 @@ import polars as pl
 
 from repbm._version import __version__
 from repbm.core import InputError
-from repbm.experiments._published import published
-from repbm.experiments._run import SCHEMA, run, seed_of
-from repbm.experiments._spec import Spec, fingerprint
-from repbm.experiments._table import table
+from repbm.experiments._experiment import Experiment, Task, fingerprint
+from repbm.experiments._run import seed_of
 
 Progress = Callable[[str, int, int], None]
-"""Told the row at work, how many of the runs to do are done, and of how many."""
+"""Told what is at work, how many of the tasks to do are done, and of how many."""
 
 
 @dataclass(frozen=True)
 class Store:
-    """A folder with `spec.json` (spec, its hash, seed, version), `runs.parquet` (the rows) and `table.csv`."""
+    """A folder with `spec.json` (spec, its hash, seed, version), `runs.parquet` (the rows), `table.csv` and figures."""
 
     folder: Path
-    spec: Spec
+    spec: Experiment
     seed: int
 
     def open(self) -> pl.DataFrame:
@@ -46,29 +44,44 @@ class Store:
 
     def rows(self) -> pl.DataFrame:
         """All rows so far, run by run."""
+        schema = self.spec.schema
         if not self._runs.exists():
-            return pl.DataFrame(schema=SCHEMA)
+            return pl.DataFrame(schema=schema)
         try:
-            return pl.read_parquet(self._runs).select(pl.col(key).cast(kind) for key, kind in SCHEMA.items())
+            return pl.read_parquet(self._runs).select(pl.col(key).cast(kind) for key, kind in schema.items())
         except pl.exceptions.PolarsError as fault:
             raise self._refused("runs.parquet is not one of ours") from fault
 
+    def finished(self) -> set[Task]:
+        """The tasks whose rows are kept."""
+        return {Task(*key) for key in self.rows().select(self._key).unique().iter_rows()}
+
     def append(self, rows: pl.DataFrame) -> None:
-        """Keep the rows of a run, in place of any it had: all of them or none."""
-        earlier = self.rows().filter(~pl.col("run").is_in(rows["run"].unique().to_list()))
-        together = pl.concat([earlier, rows]).sort("run", maintain_order=True)
+        """Keep the rows of a task, in place of any it had: all of them or none."""
+        earlier = self.rows().join(rows, on=self._key, how="anti", maintain_order="left")
+        together = pl.concat([earlier, rows]).sort(self._key, maintain_order=True)
         self._written(self._runs, together.write_parquet)
 
     def write_table(self) -> pl.DataFrame:
-        made = table(self.rows(), published(self.spec.published))
+        made = self.spec.table(self.rows())
         self._written(self.folder / "table.csv", made.write_csv)
         return made
+
+    def write_figures(self, figures: Mapping[str, bytes]) -> None:
+        """Keep figures, PNG files by name."""
+        for name, png in figures.items():
+            self._written(self.folder / f"{name}.png", lambda path, png=png: path.write_bytes(png))
 
     def same_version(self) -> None:
         """Refuse to add runs to those of another version: its numbers may differ."""
         version = json.loads(self._spec.read_text()).get("version")
         if version != __version__:
             raise self._refused(f"its runs were made by version {version}, this is {__version__}")
+
+    @property
+    def _key(self) -> list[str]:
+        """The columns that tell tasks apart."""
+        return [column for column in ("run", "part") if column in self.spec.schema]
 
     @property
     def _spec(self) -> Path:
@@ -113,20 +126,25 @@ class Store:
             partial.unlink(missing_ok=True)
 
 
-def reproduce(spec: Spec, runs: int, folder: str | Path, seed: int = 0, progress: Progress | None = None) -> Store:
-    """Make the runs 0 ... runs - 1 that the folder does not hold yet, and its table."""
+def reproduce(
+    spec: Experiment, runs: int, folder: str | Path, seed: int = 0, progress: Progress | None = None
+) -> Store:
+    """Do the tasks of runs 0 ... runs - 1 that the folder does not hold yet, and make its table."""
     store = Store(Path(folder), spec, seed)
-    policy = spec.evaluated()
-    finished = set(store.open()["run"].to_list())
-    missing = [number for number in range(runs) if number not in finished]
+    work = spec.worker()
+    store.open()
+    finished = store.finished()
+    missing = [task for task in spec.tasks(runs) if task not in finished]
     if missing:
         store.same_version()
-    tell = progress or (lambda row, done, total: None)
-    for done, number in enumerate(missing):
+    tell = progress or (lambda what, done, total: None)
+    for done, task in enumerate(missing):
+        part = spec.parts[task.part]
+        place = f"run {task.run + 1} of {runs}" + (f", {part}" if part else "")
 
-        def told(row: str, done: int = done, number: int = number) -> None:
-            tell(f"run {number + 1} of {runs}: {row}", done, len(missing))
+        def told(what: str, done: int = done, place: str = place) -> None:
+            tell(f"{place}: {what}", done, len(missing))
 
-        store.append(run(spec, seed_of(seed, number), number, policy, told))
+        store.append(work(task, seed_of(seed, task.run), told))
     store.write_table()
     return store

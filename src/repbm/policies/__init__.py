@@ -4,6 +4,7 @@ from repbm.policies._base import Choices, Decisions, ObservationPolicy, Policy
 from repbm.policies._callable import CallablePolicy
 from repbm.policies._columns import ActionColumn, LoggedProbabilityColumn, ProbabilityColumns
 from repbm.policies._compiled import compiled, traceable
+from repbm.policies._neighbors import NeighborPolicy
 from repbm.policies._network import NetworkPolicy
 from repbm.policies._tabular import TabularPolicy
 from repbm.policies._wrappers import Greedy, Softened, epsilon_greedy
@@ -15,6 +16,7 @@ __all__ = [
     "Decisions",
     "Greedy",
     "LoggedProbabilityColumn",
+    "NeighborPolicy",
     "NetworkPolicy",
     "ObservationPolicy",
     "Policy",

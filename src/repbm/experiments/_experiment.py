@@ -1,0 +1,80 @@
+"""What every experiment is: independent tasks that give rows, and a table made of all of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import polars as pl
+
+from repbm.core import InputError
+
+Tell = Callable[[str], None]
+"""Hears what a task begins."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Part `part` of run `run`: done alone, in any order."""
+
+    run: int
+    part: int = 0
+
+
+Worker = Callable[[Task, int, Tell], pl.DataFrame]
+"""(task, seed of its run, tell) -> its rows, the same for the same task and seed but for seconds."""
+
+
+@dataclass(frozen=True)
+class Experiment(ABC):
+    """A spec that knows what to do, how to do a part of it, and what comes of all.
+
+    Rows are stored as tasks finish, each with its `run`, and with its `part` where a run has several.
+    """
+
+    name: str
+    schema: ClassVar[dict[str, Any]]
+    """The columns of stored rows."""
+
+    @property
+    def usual_runs(self) -> int:
+        """How many runs make the whole experiment."""
+        return 100
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What the parts of a run are called; one without a name where a run is done in one go."""
+        return ("",)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that the numbers depend on."""
+        return ()
+
+    @abstractmethod
+    def worker(self) -> Worker:
+        """What does the tasks, with everything that they share: an error for what is missing comes before any work."""
+
+    @abstractmethod
+    def table(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The result: a function of the rows, and of published figures where there are some."""
+
+    def tasks(self, runs: int) -> list[Task]:
+        """Run by run, so that an experiment that is stopped knows as much of every part."""
+        return [Task(run, part) for run in range(runs) for part in range(len(self.parts))]
+
+
+def fingerprint(experiment: Experiment) -> str:
+    """SHA-256 of everything that the numbers depend on: the spec, and the files it names."""
+    digest = hashlib.sha256(json.dumps(asdict(experiment), sort_keys=True).encode())
+    for file in experiment.files:
+        try:
+            digest.update(file.read_bytes())
+        except OSError as fault:
+            raise InputError(f"cannot be read ({fault.strerror})", where=str(file)) from fault
+    return digest.hexdigest()

@@ -1,0 +1,38 @@
+"""Intervals over runs: percentiles of a statistic on runs drawn with replacement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Float
+
+from repbm.core import stream
+
+LEVEL = 0.95
+_DRAWS = 2000
+
+
+def interval(
+    rows: Float[np.ndarray, "runs columns"],
+    statistic: Callable[[Float[np.ndarray, "draws columns"]], Float[np.ndarray, " draws"]],
+) -> tuple[float | None, float | None]:
+    """A 95 % interval for a statistic of the means of the columns over runs; none for fewer than 2 runs.
+
+    The same draws for every table of as many runs. Draws for which the statistic is not defined are left out.
+    """
+    n = len(rows)
+    if n < 2:
+        return None, None
+    shares = stream(0, "bootstrap").multinomial(n, np.full(n, 1 / n), size=_DRAWS) / n
+    found = statistic(shares @ rows)
+    found = found[np.isfinite(found)]
+    if not len(found):
+        return None, None
+    low, high = np.quantile(found, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
+    return float(low), float(high)
+
+
+def mean_interval(values: Float[np.ndarray, " runs"]) -> tuple[float | None, float | None]:
+    """That of the mean itself."""
+    return interval(values[:, None], lambda means: means[:, 0])
