@@ -3,7 +3,7 @@
 from repbm.experiments._published import published
 from repbm.experiments._rows import ROWS
 from repbm.experiments._run import SCHEMA, run, seed_of
-from repbm.experiments._spec import SPECS, Spec, fingerprint, load_spec, read_spec
+from repbm.experiments._spec import SPECS, Fidelity, Spec, fingerprint, load_spec, read_spec
 from repbm.experiments._store import Store, reproduce
 from repbm.experiments._table import table
 
@@ -11,6 +11,7 @@ __all__ = [
     "ROWS",
     "SCHEMA",
     "SPECS",
+    "Fidelity",
     "Spec",
     "Store",
     "fingerprint",

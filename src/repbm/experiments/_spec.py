@@ -6,7 +6,8 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
+from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,14 @@ from repbm.policies import ObservationPolicy
 
 SPECS = ("cartpole-long", "cartpole-short", "mountaincar")
 """The experiments that come with the package."""
+
+
+class Fidelity(StrEnum):
+    """Whether the estimators are right, or have the mistakes behind the published figures."""
+
+    CORRECTED = "corrected"
+    AS_PUBLISHED = "as-published"
+
 
 _DOMAINS: dict[str, type[CartPole] | type[MountainCar]] = {"cartpole": CartPole, "mountaincar": MountainCar}
 
@@ -41,6 +50,7 @@ class Spec:
     paper: PaperPreset
     published: str = ""
     """Whose published figures stand beside the rows."""
+    fidelity: Fidelity = Fidelity.CORRECTED
 
     def __post_init__(self) -> None:
         _one_of(self.domain, _DOMAINS, "domain", self.name)
@@ -55,7 +65,23 @@ class Spec:
         }
         for key in (key for key, bad in wrong.items() if bad):
             raise InputError(f"{key} = {getattr(self, key)} makes no experiment", where=self.name)
-        published(self.published)
+        figures = published(self.published)["estimator"]
+        if self.fidelity is Fidelity.AS_PUBLISHED:
+            for row in self.rows:
+                _one_of(row, figures, "published row", self.name)
+
+    def with_fidelity(self, word: str) -> Spec:
+        """The experiment with estimators that are `corrected`, or `as-published`: then of the published rows alone."""
+        _one_of(word, Fidelity, "fidelity")
+        fidelity = Fidelity(word)
+        if fidelity is Fidelity.CORRECTED:
+            return replace(self, fidelity=fidelity)
+        figures = published(self.published)["estimator"]
+        rows = tuple(row for row in self.rows if row in figures)
+        if not rows:
+            fix = "name published figures in the spec, or leave the fidelity out"
+            raise InputError("there are no published figures for its rows", where=self.name, fix=fix)
+        return replace(self, fidelity=fidelity, rows=rows)
 
     def world(self) -> Simulator:
         return _DOMAINS[self.domain](horizon=self.horizon)
