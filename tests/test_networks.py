@@ -37,10 +37,11 @@ from repbm.models import (
     save_model,
 )
 from repbm.models._batches import PaperBatches, PreciseBatches
-from repbm.models._ending import fit_termination_network
+from repbm.models._ending import TerminationNetwork, fit_termination_network
 from repbm.models._network import Network, NetworkDynamics, ScaledNetwork, Units
 from repbm.models._rows import Draws, Members, Rows, distances_of
 from repbm.models._sample import Sample
+from repbm.models._termination import Never
 from repbm.models._training import Recipe, train
 from tests.systems import System, curved_step, linear_step, logged, reward
 
@@ -357,6 +358,15 @@ def test_the_termination_network_finds_the_edge() -> None:
     # States before a step count as going on, also beyond the edge: near it the network cannot be sure.
     clear = np.abs(sample.next_states[:, 0] - 0.5) > 0.3
     assert (found == ended)[clear].mean() > 0.85
+
+
+def test_an_end_at_the_horizon_is_none_as_published() -> None:
+    data = logged(23, episodes=40, length=3).data
+    data = replace(data, terminated=np.ones(len(data), dtype=bool))
+    once = PaperPreset(epochs=1, batches=1, batch=8)
+    at_horizon, earlier = (fit_paper(data, None, [AM], horizon, preset=once)[0] for horizon in (3, 4))
+    assert isinstance(at_horizon.termination, Never)
+    assert isinstance(earlier.termination, TerminationNetwork)
 
 
 def test_refitted_heads_are_the_least_squares_solution() -> None:

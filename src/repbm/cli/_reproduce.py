@@ -26,12 +26,16 @@ def reproduce(
     policy: Annotated[
         str | None, typer.Option(help="Evaluate another policy than the benchmark's: FILE.npz or FILE.py:FUNCTION.")
     ] = None,
+    fidelity: Annotated[
+        str,
+        typer.Option(help="corrected, or as-published: with the mistakes behind the published figures of baselines."),
+    ] = "corrected",
 ) -> None:
     """Repeat an experiment of the paper: errors of all estimators over many logs, beside the published ones."""
     from repbm.experiments import load_spec
     from repbm.experiments import reproduce as run
 
-    spec = load_spec(name)
+    spec = load_spec(name).with_fidelity(fidelity)
     if policy is not None:
         spec = replace(spec, policy=policy)
     try:
@@ -40,8 +44,8 @@ def reproduce(
     except KeyboardInterrupt:
         print("repbm: stopped; finished runs are kept, and the same command resumes", file=sys.stderr)
         raise typer.Exit(130) from None
-    _show(store.write_table())
-    typer.echo(f"written to {out}")
+    _show(store.write_table(), spec.fidelity)
+    typer.echo(f"written to {out} ({spec.fidelity})")
 
 
 @contextmanager
@@ -75,7 +79,7 @@ def _left(seconds: float, done: int, total: int) -> str:
     return f"about {minutes // 60} h {minutes % 60} min left" if minutes >= 60 else f"about {minutes} min left"
 
 
-def _show(table: pl.DataFrame) -> None:
+def _show(table: pl.DataFrame, fidelity: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -83,7 +87,7 @@ def _show(table: pl.DataFrame) -> None:
     if not sys.stdout.isatty():
         print("\n".join("\t".join(cells) for cells in (list(lines[0]), *(line.values() for line in lines))))
         return
-    shown = Table(title="root mean squared errors, 95 % intervals, and the paper's", title_justify="left")
+    shown = Table(title=f"root mean squared errors ({fidelity}), 95 % intervals, and the paper's", title_justify="left")
     for column in lines[0]:
         shown.add_column(column, justify="left" if column == "estimator" else "right", no_wrap=column == "estimator")
     for line in lines:

@@ -2,6 +2,7 @@
 
 from repbm.experiments._behavior_error import BehaviorError
 from repbm.experiments._experiment import Experiment, Task, Tell, Worker, fingerprint
+from repbm.experiments._fidelity import Fidelity
 from repbm.experiments._load import EXPERIMENTS, load_experiment
 from repbm.experiments._published import published
 from repbm.experiments._rows import ROWS
@@ -18,6 +19,7 @@ __all__ = [
     "SPECS",
     "BehaviorError",
     "Experiment",
+    "Fidelity",
     "Spec",
     "Store",
     "Task",

@@ -14,6 +14,8 @@ from repbm.core import InputError, stream
 from repbm.domains import collect, truth
 from repbm.estimators import Case, Estimate
 from repbm.experiments._critics import Critics
+from repbm.experiments._fidelity import Fidelity
+from repbm.experiments.as_published import AsPublished
 from repbm.policies import ObservationPolicy, epsilon_greedy
 
 if TYPE_CHECKING:
@@ -61,20 +63,21 @@ def run(
     rollouts = 1 if case.deterministic else _ROLLOUTS
     true = truth(world, policy, data.initial_observations, stream(seed, "truth"), rollouts, spec.discount)
     critics = Critics(spec, case, behavior.probabilities(data.observations, data.actions.labels), seed)
+    made = AsPublished(critics) if spec.fidelity is Fidelity.AS_PUBLISHED else critics
     rows = []
     for name in spec.rows:
         tell(name)
         began = time.perf_counter()
-        row = _errors(_estimate(critics, name), true)
+        row = _errors(_estimate(made, case, name), true)
         rows.append({"run": number, "seed": seed, "estimator": name, "seconds": time.perf_counter() - began, **row})
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _estimate(critics: Critics, name: str) -> Estimate:
+def _estimate(made: Critics | AsPublished, case: Case, name: str) -> Estimate:
     """The estimate, or none with the reason why."""
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            return critics.estimator(name)(critics.case)
+            return made.estimator(name)(case)
     except InputError as fault:
         return Estimate(None, None, 0.0, str(fault))
 

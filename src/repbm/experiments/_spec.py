@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from repbm.core import InputError
 from repbm.domains import CartPole, MountainCar, Simulator, benchmark_policy
 from repbm.evaluation import as_policy
 from repbm.experiments._experiment import Experiment, Worker
+from repbm.experiments._fidelity import Fidelity
 from repbm.experiments._published import published
 from repbm.experiments._rows import ROWS, is_row
 from repbm.experiments._run import SCHEMA, run
@@ -45,6 +46,7 @@ class Spec(Experiment):
     paper: PaperPreset
     published: str = ""
     """Whose published figures stand beside the rows."""
+    fidelity: Fidelity = Fidelity.CORRECTED
 
     schema = SCHEMA
 
@@ -61,7 +63,23 @@ class Spec(Experiment):
         }
         for key in (key for key, bad in wrong.items() if bad):
             raise InputError(f"{key} = {getattr(self, key)} makes no experiment", where=self.name)
-        published(self.published)
+        figures = published(self.published)["estimator"]
+        if self.fidelity is Fidelity.AS_PUBLISHED:
+            for row in self.rows:
+                one_of(row, figures, "published row", self.name)
+
+    def with_fidelity(self, word: str) -> Spec:
+        """The experiment with estimators that are `corrected`, or `as-published`: then of the published rows alone."""
+        one_of(word, Fidelity, "fidelity")
+        fidelity = Fidelity(word)
+        if fidelity is Fidelity.CORRECTED:
+            return replace(self, fidelity=fidelity)
+        figures = published(self.published)["estimator"]
+        rows = tuple(row for row in self.rows if row in figures)
+        if not rows:
+            fix = "name published figures in the spec, or leave the fidelity out"
+            raise InputError("there are no published figures for its rows", where=self.name, fix=fix)
+        return replace(self, fidelity=fidelity, rows=rows)
 
     def world(self) -> Simulator:
         return _DOMAINS[self.domain](horizon=self.horizon)

@@ -72,8 +72,9 @@ def fit_paper(
     """One model an objective, all trained together and from the same start on the same batches.
 
     Nothing is standardised, the arithmetic is float32, the last weights are kept. Faithful to the published code also
-    where that is no virtue: a tenth of the episodes is set aside and never looked at, and an episode that the log cut
-    off counts as one that went on ("not terminal"). The models share one termination network.
+    where that is no virtue: a tenth of the episodes is set aside and never looked at, an episode that the log cut off
+    counts as one that went on ("not terminal"), and so does one that the world ended at the last step of the horizon.
+    The models share one termination network.
     """
     sample = Sample.of(data, support)
     dimensions = sample.states.shape[1]
@@ -100,7 +101,8 @@ def fit_paper(
         preset.recipe,
         progress=progress,
     ).checked()
-    termination = fit_termination_network(sample, kept, ending, preset.ending_recipe, batch)
+    judged = replace(sample, ended=sample.ended & (sample.steps < horizon - 1))
+    termination = fit_termination_network(judged, kept, ending, preset.ending_recipe, batch)
     box = Range.of(sample)
     networks = [ScaledNetwork(units, trained.member(k)) for k in range(several)]
     return [
