@@ -23,6 +23,7 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="A folder for the runs; the same command again resumes there.")],
     runs: Annotated[int, typer.Option(min=1, help="How many independent logs.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all runs.")] = 0,
+    workers: Annotated[int, typer.Option(min=1, help="Processes side by side, one thread each.")] = 1,
     policy: Annotated[
         str | None, typer.Option(help="Evaluate another policy than the benchmark's: FILE.npz or FILE.py:FUNCTION.")
     ] = None,
@@ -40,7 +41,7 @@ def reproduce(
         spec = replace(spec, policy=policy)
     try:
         with _progress() as tell:
-            store = run(spec, runs, out, seed, tell)
+            store = run(spec, runs, out, seed, tell, workers)
     except KeyboardInterrupt:
         print("repbm: stopped; finished runs are kept, and the same command resumes", file=sys.stderr)
         raise typer.Exit(130) from None

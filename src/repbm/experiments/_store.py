@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import polars as pl
 
 from repbm._version import __version__
 from repbm.core import InputError
+from repbm.engines import in_processes
 from repbm.experiments._experiment import Experiment, Task, fingerprint
 from repbm.experiments._run import seed_of
 
@@ -127,9 +129,17 @@ class Store:
 
 
 def reproduce(
-    spec: Experiment, runs: int, folder: str | Path, seed: int = 0, progress: Progress | None = None
+    spec: Experiment,
+    runs: int,
+    folder: str | Path,
+    seed: int = 0,
+    progress: Progress | None = None,
+    workers: int = 1,
 ) -> Store:
-    """Do the tasks of runs 0 ... runs - 1 that the folder does not hold yet, and make its table."""
+    """Do the tasks of runs 0 ... runs - 1 that the folder does not hold yet, and make its table.
+
+    Rows do not depend on the number of workers, but for the last digits of sums that threads add up.
+    """
     store = Store(Path(folder), spec, seed)
     work = spec.worker()
     store.open()
@@ -138,6 +148,12 @@ def reproduce(
     if missing:
         store.same_version()
     tell = progress or (lambda what, done, total: None)
+    if workers > 1:
+        tell(f"{workers} at work", 0, len(missing))
+        for done, (_, rows) in enumerate(in_processes(partial(_rows_of, spec, seed), missing, workers), start=1):
+            store.append(rows)
+            tell(f"{workers} at work", done, len(missing))
+        missing = []
     for done, task in enumerate(missing):
         part = spec.parts[task.part]
         place = f"run {task.run + 1} of {runs}" + (f", {part}" if part else "")
@@ -148,3 +164,8 @@ def reproduce(
         store.append(work(task, seed_of(seed, task.run), told))
     store.write_table()
     return store
+
+
+def _rows_of(spec: Experiment, seed: int) -> Callable[[Task], pl.DataFrame]:
+    work = spec.worker()
+    return lambda task: work(task, seed_of(seed, task.run), lambda what: None)
