@@ -8,6 +8,7 @@ from repbm.domains._map2d import Map2D, map_behaviors
 from repbm.domains._mountaincar import MountainCar
 from repbm.domains._simulator import Simulator, collect, truth
 from repbm.domains._tabular import TabularWorld
+from repbm.domains._trained import train_benchmark_policy
 from repbm.domains._tree import BinaryTree, enumerated_tree_bias, tree_bias
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "collect",
     "enumerated_tree_bias",
     "map_behaviors",
+    "train_benchmark_policy",
     "train_hiv_policy",
     "tree_bias",
     "truth",
