@@ -28,7 +28,7 @@ _WRITTEN = {"map2d": map_policy, "tree": left_policy}
 
 def benchmark_world(name: str, noise: float | None = None) -> Simulator:
     """The world of the benchmark `name`, with the noise given in place of its own."""
-    world = _WORLDS[_known(name, _WORLDS, "domain")]
+    world = _WORLDS[known_name(name, _WORLDS, "domain")]
     if noise is None:
         return world
     if isinstance(world, BinaryTree):
@@ -39,17 +39,17 @@ def benchmark_world(name: str, noise: float | None = None) -> Simulator:
 def benchmark_policy(name: str) -> NetworkPolicy:
     """The evaluated policy of the benchmark `name`: cartpole-long, cartpole-short, mountaincar, hiv, map2d or tree.
 
-    Greedy networks, made by `bench/make_policies.py` (CartPole and MountainCar, of the paper's sizes) and by
-    `train_hiv_policy(0)`. Those of the map (which draws its actions) and of the tree are written down.
+    Greedy networks that `train_benchmark_policy` made with seed 0. Those of the map (which draws its actions) and of
+    the tree are written down.
     """
-    _known(name, _WORLDS, "benchmark policy")
+    known_name(name, _WORLDS, "benchmark policy")
     if name in _WRITTEN:
         return _WRITTEN[name]()
     with as_file(files("repbm.domains") / "policies" / f"{name}.npz") as path:
         return NetworkPolicy.load(path)
 
 
-def _known(name: str, names: Iterable[str], what: str) -> str:
+def known_name(name: str, names: Iterable[str], what: str) -> str:
     if name in names:
         return name
     meant = nearest(name, names)
