@@ -163,6 +163,13 @@ def test_alpha_for_every_step() -> None:
         Objective("x", 1.0, 1.0, 0.1)
 
 
+def test_the_longest_episode_may_be_set_aside() -> None:
+    """Then the steps that are trained on are padded to fewer than the log has."""
+    members = Members.of([Objective("x", 1, 1, alpha=0.5, ipm=LinearMMD())], 77, 64, 10)
+    assert members.alpha.shape == (1, 1, 64)
+    assert (members.alpha == 0.5).all()
+
+
 def rows_of(system: System, dtype: type = np.float64, least: int = 1) -> Rows:
     sample = Sample.of(system.data, system.support)
     outcomes = np.column_stack([sample.rewards, sample.next_states - sample.states])

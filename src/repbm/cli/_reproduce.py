@@ -15,13 +15,21 @@ import typer
 if TYPE_CHECKING:
     import polars as pl
 
+    from repbm.experiments import Experiment
+
 
 def reproduce(
     name: Annotated[
-        str, typer.Argument(help="cartpole-long, cartpole-short, mountaincar, or a spec of yours: FILE.toml.")
+        str,
+        typer.Argument(
+            help="cartpole-long, cartpole-short, mountaincar, alpha-long, alpha-short, tree, behavior-error, balance, "
+            "or a spec of yours: FILE.toml."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="A folder for the runs; the same command again resumes there.")],
-    runs: Annotated[int, typer.Option(min=1, help="How many independent logs.")] = 100,
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="How many independent repetitions; default: as many as make it whole.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all runs.")] = 0,
     workers: Annotated[int, typer.Option(min=1, help="Processes side by side, one thread each.")] = 1,
     policy: Annotated[
@@ -32,21 +40,43 @@ def reproduce(
         typer.Option(help="corrected, or as-published: with the mistakes behind the published figures of baselines."),
     ] = "corrected",
 ) -> None:
-    """Repeat an experiment of the paper: errors of all estimators over many logs, beside the published ones."""
-    from repbm.experiments import load_spec
+    """Repeat an experiment of the paper, or one of ours: runs, a table beside the published figures, and plots."""
+    from repbm.experiments import load_experiment
     from repbm.experiments import reproduce as run
+    from repbm.report import figures
 
-    spec = load_spec(name).with_fidelity(fidelity)
+    experiment = _with_fidelity(load_experiment(name), fidelity)
     if policy is not None:
-        spec = replace(spec, policy=policy)
+        experiment = _with_policy(experiment, policy)
     try:
         with _progress() as tell:
-            store = run(spec, runs, out, seed, tell, workers)
+            store = run(experiment, runs or experiment.usual_runs, out, seed, tell, workers)
     except KeyboardInterrupt:
         print("repbm: stopped; finished runs are kept, and the same command resumes", file=sys.stderr)
         raise typer.Exit(130) from None
-    _show(store.write_table(), spec.fidelity)
-    typer.echo(f"written to {out} ({spec.fidelity})")
+    store.write_figures(figures(experiment, store.rows()))
+    _show(experiment, store.write_table())
+    typer.echo(f"written to {out} ({fidelity})")
+
+
+def _with_fidelity(experiment: Experiment, fidelity: str) -> Experiment:
+    from repbm.core import InputError
+    from repbm.experiments import Fidelity, Spec
+
+    if isinstance(experiment, Spec):
+        return experiment.with_fidelity(fidelity)
+    if fidelity != Fidelity.CORRECTED:
+        raise InputError(f"the experiment '{experiment.name}' has no fidelity", fix="leave --fidelity out")
+    return experiment
+
+
+def _with_policy(experiment: Experiment, policy: str) -> Experiment:
+    from repbm.core import InputError
+    from repbm.experiments import Spec
+
+    if not isinstance(experiment, Spec):
+        raise InputError(f"the experiment '{experiment.name}' has its own policies", fix="leave --policy out")
+    return replace(experiment, policy=policy)
 
 
 @contextmanager
@@ -80,17 +110,27 @@ def _left(seconds: float, done: int, total: int) -> str:
     return f"about {minutes // 60} h {minutes % 60} min left" if minutes >= 60 else f"about {minutes} min left"
 
 
-def _show(table: pl.DataFrame, fidelity: str) -> None:
+def _show(experiment: Experiment, table: pl.DataFrame) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    lines = [_cells(row) for row in table.iter_rows(named=True)]
+    from repbm.experiments import Spec
+    from repbm.report import result_cells
+
+    errors = isinstance(experiment, Spec)
+    lines = [_cells(row) for row in table.iter_rows(named=True)] if errors else result_cells(table, experiment.hidden)
     if not sys.stdout.isatty():
         print("\n".join("\t".join(cells) for cells in (list(lines[0]), *(line.values() for line in lines))))
         return
-    shown = Table(title=f"root mean squared errors ({fidelity}), 95 % intervals, and the paper's", title_justify="left")
+    title = (
+        f"root mean squared errors ({getattr(experiment, 'fidelity', '')}), 95 % intervals, and the paper's"
+        if errors
+        else f"{experiment.name}, 95 % intervals over runs"
+    )
+    shown = Table(title=title, title_justify="left")
     for column in lines[0]:
-        shown.add_column(column, justify="left" if column == "estimator" else "right", no_wrap=column == "estimator")
+        words = column in ("estimator", "model", "point", "behavior")
+        shown.add_column(column, justify="left" if words else "right", no_wrap=column == "estimator")
     for line in lines:
         shown.add_row(*line.values())
     Console().print(shown, highlight=False)

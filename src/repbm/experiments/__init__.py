@@ -1,10 +1,13 @@
 """The paper's experiments: a spec, its runs, their stored rows, and the table made of them."""
 
+from repbm.experiments._balance import Balance
 from repbm.experiments._behavior_error import BehaviorError
 from repbm.experiments._experiment import Experiment, Task, Tell, Worker, fingerprint
 from repbm.experiments._fidelity import Fidelity
 from repbm.experiments._load import EXPERIMENTS, load_experiment
-from repbm.experiments._published import published
+from repbm.experiments._objectives import alpha_of
+from repbm.experiments._points import Point, Sweep
+from repbm.experiments._published import claims, published
 from repbm.experiments._rows import ROWS
 from repbm.experiments._run import SCHEMA, run, seed_of
 from repbm.experiments._spec import SPECS, Spec, load_spec, read_spec
@@ -17,15 +20,20 @@ __all__ = [
     "ROWS",
     "SCHEMA",
     "SPECS",
+    "Balance",
     "BehaviorError",
     "Experiment",
     "Fidelity",
+    "Point",
     "Spec",
     "Store",
+    "Sweep",
     "Task",
     "Tell",
     "TreeBias",
     "Worker",
+    "alpha_of",
+    "claims",
     "fingerprint",
     "load_experiment",
     "load_spec",

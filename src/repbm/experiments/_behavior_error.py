@@ -15,6 +15,7 @@ from repbm.data import Trajectories
 from repbm.domains import Map2D, benchmark_policy, collect, map_behaviors, truth
 from repbm.estimators import Case, PerDecisionImportanceSampling
 from repbm.experiments._experiment import Experiment, Task, Tell, Worker
+from repbm.experiments._published import claims
 from repbm.experiments._resampling import mean_interval
 from repbm.experiments._toml import one_of, several, values
 from repbm.policies import NeighborPolicy
@@ -69,6 +70,8 @@ class BehaviorError(Experiment):
     """How many steps with the actions' overall shares count beside the neighbors."""
     rollouts: int
     """How many from every initial state tell the truth."""
+    published: str = ""
+    """Whose published claims stand in the figure."""
 
     schema = _ROWS
 
@@ -88,6 +91,7 @@ class BehaviorError(Experiment):
                 where=self.name,
                 fix="ask for fewer neighbors, or more training_episodes",
             )
+        claims(self.published)
 
     def worker(self) -> Worker:
         world, policy = Map2D(), benchmark_policy("map2d")
@@ -151,6 +155,6 @@ def behavior_error_of(given: Mapping[str, Any], name: str, where: str) -> Behavi
     """The experiment with these settings."""
     lists = {"behaviors": str, "training_episodes": int, "neighbors": int}
     kinds = dict.fromkeys(lists, list) | {"episodes": int, "prior": float, "rollouts": int}
-    found = values(given, kinds, where, kinds)
+    found = values(given, kinds | {"published": str}, where, kinds)
     found |= {key: tuple(dict.fromkeys(several(found[key], kind, key, where))) for key, kind in lists.items()}
     return BehaviorError(name=name, **found)

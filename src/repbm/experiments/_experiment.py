@@ -40,6 +40,8 @@ class Experiment(ABC):
     name: str
     schema: ClassVar[dict[str, Any]]
     """The columns of stored rows."""
+    hidden: ClassVar[tuple[str, ...]] = ()
+    """Columns of the table that say nothing new to a reader of all of it."""
 
     @property
     def usual_runs(self) -> int:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from repbm.experiments._balance import balance_of
 from repbm.experiments._behavior_error import behavior_error_of
 from repbm.experiments._experiment import Experiment
 from repbm.experiments._spec import SPECS, spec_of
 from repbm.experiments._toml import one_of, parsed, source, value
 from repbm.experiments._tree import tree_of
 
-EXPERIMENTS = (*SPECS, "tree", "behavior-error")
+EXPERIMENTS = (*SPECS, "tree", "behavior-error", "balance")
 """The experiments that come with the package."""
 
 _KINDS: dict[str, Callable[[Mapping[str, Any], str, str], Experiment]] = {
     "errors": spec_of,
     "tree": tree_of,
     "behavior-error": behavior_error_of,
+    "balance": balance_of,
 }
 
 

@@ -151,7 +151,9 @@ class Members(eqx.Module):
         alpha = np.zeros((len(objectives), len(distances), padded_longest), dtype)
         for k, objective in enumerate(objectives):
             if objective.ipm is not None and objective.balances:
-                alpha[k, distances.index(objective.ipm), :longest] = objective.alphas(longest)
+                # The longest episode may be among those set aside: then there are fewer steps to train on.
+                each = objective.alphas(longest)[:padded_longest]
+                alpha[k, distances.index(objective.ipm), : len(each)] = each
         return cls(
             behavior=np.asarray([objective.behavior for objective in objectives], dtype),
             target=np.asarray([objective.target for objective in objectives], dtype),

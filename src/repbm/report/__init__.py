@@ -1,5 +1,6 @@
-"""Results for people: tables as text."""
+"""Results for people: tables as text, figures of experiments."""
 
-from repbm.report._tables import estimates_lines, estimates_tables, number
+from repbm.report._plots import figures
+from repbm.report._tables import estimates_lines, estimates_tables, number, result_cells
 
-__all__ = ["estimates_lines", "estimates_tables", "number"]
+__all__ = ["estimates_lines", "estimates_tables", "figures", "number", "result_cells"]
