@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -44,7 +45,16 @@ def in_processes(make: Callable[[], Callable[[T], R]], tasks: Sequence[T], worke
 
 def _begin(make: Callable[[], Callable[[Any], Any]]) -> None:
     global _work
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _work = make()
+
+
+def _end_with_parent() -> None:
+    """A process that was killed cannot tell its workers: nobody waits for what they still do."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _do(task: Any) -> Any:

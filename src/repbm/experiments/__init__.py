@@ -8,6 +8,7 @@ from repbm.experiments._load import EXPERIMENTS, load_experiment
 from repbm.experiments._objectives import alpha_of
 from repbm.experiments._points import Point, Sweep
 from repbm.experiments._published import claims, published
+from repbm.experiments._results import Result, read_results
 from repbm.experiments._rows import ROWS
 from repbm.experiments._run import SCHEMA, run, seed_of
 from repbm.experiments._spec import SPECS, Spec, load_spec, read_spec
@@ -25,6 +26,7 @@ __all__ = [
     "Experiment",
     "Fidelity",
     "Point",
+    "Result",
     "Spec",
     "Store",
     "Sweep",
@@ -38,6 +40,7 @@ __all__ = [
     "load_experiment",
     "load_spec",
     "published",
+    "read_results",
     "read_spec",
     "reproduce",
     "run",

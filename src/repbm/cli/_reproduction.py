@@ -1,0 +1,49 @@
+"""repbm reproduction: the page about stored experiments."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def reproduction(
+    results: Annotated[Path, typer.Argument(help="A folder with the folders that `repbm reproduce` wrote.")],
+    out: Annotated[Path, typer.Option(help="The page: a file that ends in .md; figures go into a folder beside it.")],
+    notes: Annotated[
+        Path | None, typer.Option(help="Words for the page: a TOML file, a table an experiment, a key a row.")
+    ] = None,
+) -> None:
+    """Write a page of stored experiments: our tables beside the published ones, and every figure."""
+    from repbm.core import InputError
+    from repbm.experiments import read_results
+    from repbm.report import reproduction_page
+
+    if out.suffix != ".md":
+        raise InputError("this is no name of a page", where=str(out), fix="let it end in .md")
+    words = _words(notes) if notes is not None else {}
+    page = reproduction_page(read_results(results), words, out.stem)
+    folder = out.with_suffix("")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, png in page.figures.items():
+            (folder / name).write_bytes(png)
+        out.write_text(page.markdown, "utf-8")
+    except OSError as fault:
+        raise InputError(f"cannot be written ({fault.strerror})", where=str(out)) from fault
+    typer.echo(f"written to {out} and {folder}")
+
+
+def _words(path: Path) -> dict[str, dict[str, Any]]:
+    from repbm.core import InputError
+
+    try:
+        words = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
+        raise InputError(f"is not TOML ({fault})", where=str(path)) from fault
+    for name, table in words.items():
+        if not isinstance(table, dict) or not all(isinstance(text, str) for text in table.values()):
+            raise InputError(f"'{name}' is no table of texts", where=str(path))
+    return words
