@@ -35,6 +35,7 @@ from repbm.experiments import (
 from repbm.experiments._gain import gains
 from repbm.experiments._objectives import checked_objective
 from repbm.experiments._problems import Policies, Simulated
+from repbm.experiments._resampling import interval, mean_interval
 from repbm.models import LinearMMD, RadialMMD, Wasserstein
 from repbm.report import figures, result_cells
 
@@ -302,6 +303,18 @@ def test_gains_by_hand(balance: Balance) -> None:
     assert (lost["runs"], lost["undefined"], lost["difference"], lost["difference_low"]) == (2, 1, -5.0, None)
     assert lost["winner"] == odd["winner"] == "open"
     assert (odd["difference"], odd["better"]) == (0.0, 0.5)
+
+
+def test_intervals_need_a_statistic_that_is_defined() -> None:
+    values = np.array([1.0, 2.0, 3.0, 4.0])
+    low, high = mean_interval(values)
+    assert low is not None
+    assert high is not None
+    assert 1 <= low < 2.5 < high <= 4
+    assert mean_interval(values[:1]) == (None, None)
+    assert mean_interval(np.array([1.0, 2.0, np.inf])) == (None, None)
+    assert interval(values[:, None], lambda means: np.where(means[:, 0] < 1.5, np.nan, means[:, 0]))[0] is not None
+    assert interval(values[:, None], lambda means: np.where(means[:, 0] < 2.5, np.nan, means[:, 0])) == (None, None)
 
 
 def test_truth_of_a_noisy_world_knows_its_error() -> None:

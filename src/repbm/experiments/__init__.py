@@ -9,8 +9,8 @@ from repbm.experiments._objectives import alpha_of
 from repbm.experiments._points import Point, Sweep
 from repbm.experiments._published import claims, published
 from repbm.experiments._results import Result, read_results
-from repbm.experiments._rows import ROWS
-from repbm.experiments._run import SCHEMA, run, seed_of
+from repbm.experiments._rows import ROWS, SCHEMA
+from repbm.experiments._run import run, seed_of
 from repbm.experiments._spec import SPECS, Spec, load_spec, read_spec
 from repbm.experiments._store import Store, reproduce
 from repbm.experiments._table import table

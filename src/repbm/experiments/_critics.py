@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
@@ -15,10 +14,8 @@ from repbm.estimators import ActionValueCritic, Case, Critic, DirectMethod, Esti
 from repbm.evaluation import ESTIMATORS
 from repbm.experiments._objectives import named_objective
 from repbm.experiments._rows import PRECISE, critic_of
+from repbm.experiments._spec import Spec
 from repbm.models import Model, fit_fqe, fit_mrdr, fit_paper, fit_precise
-
-if TYPE_CHECKING:
-    from repbm.experiments._spec import Spec
 
 
 @dataclass(frozen=True, eq=False)

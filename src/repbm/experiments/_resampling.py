@@ -19,17 +19,19 @@ def interval(
 ) -> tuple[float | None, float | None]:
     """A 95 % interval for a statistic of the means of the columns over runs; none for fewer than 2 runs.
 
-    The same draws for every table of as many runs. Draws for which the statistic is not defined are left out.
+    The same draws for every table of as many runs. None either where the statistic is undefined or without bound for
+    more draws than an interval leaves out at an end.
     """
     n = len(rows)
     if n < 2:
         return None, None
     shares = stream(0, "bootstrap").multinomial(n, np.full(n, 1 / n), size=_DRAWS) / n
-    found = statistic(shares @ rows)
-    found = found[np.isfinite(found)]
-    if not len(found):
+    with np.errstate(invalid="ignore"):
+        found = statistic(shares @ rows)
+    defined = np.isfinite(found)
+    if 1 - defined.mean() > (1 - LEVEL) / 2:
         return None, None
-    low, high = np.quantile(found, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
+    low, high = np.quantile(found[defined], [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
     return float(low), float(high)
 
 

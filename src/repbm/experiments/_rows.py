@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import polars as pl
+
 from repbm.evaluation import ESTIMATORS
 from repbm.experiments._objectives import alpha_of
 from repbm.models import AM, BALANCED, Objective
+
+SCHEMA: dict[str, Any] = {
+    "run": pl.Int64,
+    "seed": pl.Int64,
+    "estimator": pl.String,
+    "value": pl.Float64,
+    "truth": pl.Float64,
+    "error_mean": pl.Float64,
+    "mse_individual": pl.Float64,
+    "seconds": pl.Float64,
+    "note": pl.String,
+}
+"""A stored row: `value` is null where it is not defined, `mse_individual` where there are no individual values.
+`seconds` are those of the row, with its critic where it is the first to need it."""
 
 PRECISE: dict[str, Objective] = {f"{objective.name}-precise": objective for objective in (BALANCED, AM)}
 """Models fitted in closed form: not in the paper."""

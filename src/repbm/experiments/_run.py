@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,25 +15,10 @@ from repbm.domains import collect, truth
 from repbm.estimators import Case, Estimate
 from repbm.experiments._critics import Critics
 from repbm.experiments._fidelity import Fidelity
+from repbm.experiments._rows import SCHEMA
+from repbm.experiments._spec import Spec
 from repbm.experiments.as_published import AsPublished
 from repbm.policies import ObservationPolicy, epsilon_greedy
-
-if TYPE_CHECKING:
-    from repbm.experiments._spec import Spec
-
-SCHEMA: dict[str, Any] = {
-    "run": pl.Int64,
-    "seed": pl.Int64,
-    "estimator": pl.String,
-    "value": pl.Float64,
-    "truth": pl.Float64,
-    "error_mean": pl.Float64,
-    "mse_individual": pl.Float64,
-    "seconds": pl.Float64,
-    "note": pl.String,
-}
-"""A stored row: `value` is null where it is not defined, `mse_individual` where there are no individual values.
-`seconds` are those of the row, with its critic where it is the first to need it."""
 
 _ROLLOUTS = 100
 """Rollouts from each initial state behind the truth of a policy that draws its actions."""

@@ -15,8 +15,7 @@ from repbm.evaluation import as_policy
 from repbm.experiments._experiment import Experiment, Worker
 from repbm.experiments._fidelity import Fidelity
 from repbm.experiments._published import published
-from repbm.experiments._rows import ROWS, is_row
-from repbm.experiments._run import SCHEMA, run
+from repbm.experiments._rows import ROWS, SCHEMA, is_row
 from repbm.experiments._table import table
 from repbm.experiments._toml import one_of, parsed, read_text, settings, several, source, values
 from repbm.models import PaperPreset
@@ -98,6 +97,9 @@ class Spec(Experiment):
         return (Path(path if colon and path.endswith(".py") else self.policy),)
 
     def worker(self) -> Worker:
+        # Runs are made for specs, and know them.
+        from repbm.experiments._run import run
+
         # Loaded once: what is compiled with it serves all runs.
         policy = self.evaluated()
         return lambda task, seed, tell: run(self, seed, task.run, policy, tell)

@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from repbm.core import stream
+from repbm.experiments._resampling import interval
 
-LEVEL = 0.95
 FACTOR = 1.5
 """Figures that differ by no more than this factor agree."""
-_DRAWS = 2000
 
 _SCHEMA: dict[str, Any] = {
     "estimator": pl.String,
@@ -47,7 +45,7 @@ def table(rows: pl.DataFrame, published: pl.DataFrame) -> pl.DataFrame:
 
 def _columns(metric: str, squares: np.ndarray, paper: float | None) -> dict[str, Any]:
     rmse = float(np.sqrt(squares.mean())) if len(squares) else None
-    low, high = _interval(squares)
+    low, high = interval(squares[:, None], lambda means: np.sqrt(means[:, 0]))
     return {
         f"rmse_{metric}": rmse,
         f"rmse_{metric}_low": low,
@@ -55,16 +53,6 @@ def _columns(metric: str, squares: np.ndarray, paper: float | None) -> dict[str,
         f"published_{metric}": paper,
         f"agrees_{metric}": None if rmse is None or paper is None else agrees(paper, rmse, low, high),
     }
-
-
-def _interval(squares: np.ndarray) -> tuple[float | None, float | None]:
-    """Percentiles of the root mean over runs drawn with replacement, the same draws for every estimator."""
-    n = len(squares)
-    if n < 2:
-        return None, None
-    counts = stream(0, "bootstrap").multinomial(n, np.full(n, 1 / n), size=_DRAWS)
-    low, high = np.quantile(np.sqrt(counts @ squares / n), [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
-    return float(low), float(high)
 
 
 def agrees(paper: float, rmse: float, low: float | None, high: float | None) -> bool:

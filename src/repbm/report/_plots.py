@@ -47,6 +47,7 @@ def errors_figure(table: pl.DataFrame) -> bytes:
         panel.set_xlabel(f"root MSE, {metric} value")
         panel.grid(True, axis="y", color="0.95")
     panels[0].set_yticks(places, table["estimator"].to_list(), fontsize=9)
+    panels[0].set_ylim(-0.7, len(table) - 0.3)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return png(figure)
 
@@ -85,16 +86,12 @@ def tree_figure(table: pl.DataFrame) -> bytes:
     figure, (panel,) = sheet(5.0)
     deepest = int(table["horizon"].to_numpy().max())
     depths = np.linspace(0, deepest, 200)
-    deltas = table["delta"].unique(maintain_order=True).to_list()
-    for k, delta in enumerate(deltas):
+    for k, delta in enumerate(table["delta"].unique(maintain_order=True)):
         lines = table.filter(pl.col("delta") == delta)
         panel.plot(depths, (1 - delta) ** -depths, color=pen(k)["color"], linewidth=1)
         middle, low, high = (1 + column(lines, f"simulated{end}") for end in ("", "_low", "_high"))
-        # Points of one depth stand side by side.
-        places = lines["horizon"].to_numpy() + 0.12 * (k - (len(deltas) - 1) / 2)
-        panel.errorbar(
-            places, middle, reach(middle, low, high), **pen(k), linestyle="none", capsize=3, label=f"delta = {delta:g}"
-        )
+        bars, label = reach(middle, low, high), f"delta = {delta:g}"
+        panel.errorbar(column(lines, "horizon"), middle, bars, **pen(k), linestyle="none", capsize=3, label=label)
     panel.set_yscale("log")
     plain_logarithmic(panel.yaxis)
     panel.set_xlabel("horizon H (steps)")
@@ -107,31 +104,32 @@ def tree_figure(table: pl.DataFrame) -> bytes:
 
 
 def behavior_figure(table: pl.DataFrame, claimed: pl.DataFrame) -> bytes:
-    """The relative error of weighted PDIS over the error of the learned behavior."""
-    figure, (panel,) = sheet(5.0)
+    """The relative error of weighted PDIS over the error of the learned behavior; a color a behavior, a marker a k."""
+    figure, (panel,) = sheet(5.4)
     panel.axhline(0, color="0.4", linewidth=1)
-    for k, behavior in enumerate(table["behavior"].unique(maintain_order=True)):
-        lines = table.filter((pl.col("behavior") == behavior) & pl.col("error").is_not_null())
+    behaviors = {name: pen(k)["color"] for k, name in enumerate(table["behavior"].unique(maintain_order=True))}
+    neighbors = {count: pen(k)["marker"] for k, count in enumerate(table["neighbors"].unique(maintain_order=True))}
+    for (behavior, count), lines in table.group_by("behavior", "neighbors", maintain_order=True):
+        color, marker = behaviors[behavior], neighbors[count]
         x, deviation = column(lines, "behavior_error"), 100 * np.nan_to_num(column(lines, "deviation"))
         middle, low, high = (100 * column(lines, f"error{end}") for end in ("", "_low", "_high"))
-        panel.errorbar(x, middle, deviation, color=pen(k)["color"], alpha=0.35, linestyle="none", linewidth=1)
-        panel.errorbar(
-            x,
-            middle,
-            reach(middle, low, high),
-            **pen(k),
-            linestyle="none",
-            linewidth=2.5,
-            markersize=5,
-            label=f"behavior '{behavior}': mean, 95 % interval, thin: one deviation",
-        )
+        panel.errorbar(x, middle, deviation, color=color, alpha=0.4, linestyle="none", linewidth=1)
+        bars = reach(middle, low, high)
+        panel.errorbar(x, middle, bars, color=color, marker=marker, linestyle="none", linewidth=2.5, markersize=5)
+    for name, color in behaviors.items():
+        panel.plot([], [], color=color, linewidth=2.5, label=f"behavior '{name}'")
+    for count, marker in neighbors.items():
+        words = "known behavior" if count is None else f"{count} neighbors"
+        panel.plot([], [], color="black", marker=marker, linestyle="none", label=words)
     for claim in claimed.iter_rows(named=True):
-        error = 100 * claim["error"]
-        label = f'the paper: "over {error:g} %" from {claim["behavior_error"]:g} on (a map of another size)'
-        panel.plot([claim["behavior_error"]] * 2, [error, -error], label=label, **PAPER)
+        label = f'the paper, on another map: "over {claim["error"]:.0%}" at {claim["behavior_error"]:g}'
+        panel.axvline(claim["behavior_error"], color="black", linestyle=":", linewidth=1, label=label)
     panel.set_xlabel("mean absolute error of the behavior's probabilities")
     panel.set_ylabel("error of weighted PDIS (% of the value)")
-    figure.legend(*panel.get_legend_handles_labels(), loc="outside lower center")
+    panel.set_title(
+        "Weighted PDIS with a learned behavior: means, thick: 95 % intervals, thin: one standard deviation", fontsize=11
+    )
+    figure.legend(*panel.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
     return png(figure)
 
 
