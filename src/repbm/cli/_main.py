@@ -14,6 +14,7 @@ from repbm.cli._collect import collect
 from repbm.cli._demo import demo
 from repbm.cli._evaluate import evaluate
 from repbm.cli._reproduce import reproduce
+from repbm.cli._train_policy import train_policy
 from repbm.cli._value import value
 
 app = typer.Typer(
@@ -28,6 +29,7 @@ app.command()(value)
 app.command()(demo)
 app.command()(collect)
 app.command()(reproduce)
+app.command()(train_policy)
 
 
 def _version(wanted: bool) -> None:
