@@ -15,6 +15,7 @@ from repbm.cli._demo import demo
 from repbm.cli._evaluate import evaluate
 from repbm.cli._reproduce import reproduce
 from repbm.cli._reproduction import reproduction
+from repbm.cli._train_policy import train_policy
 from repbm.cli._value import value
 
 app = typer.Typer(
@@ -30,6 +31,7 @@ app.command()(demo)
 app.command()(collect)
 app.command()(reproduce)
 app.command()(reproduction)
+app.command()(train_policy)
 
 
 def _version(wanted: bool) -> None:

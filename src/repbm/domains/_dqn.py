@@ -56,7 +56,7 @@ def learn(world: Simulator, recipe: Recipe, seed: int) -> Iterator[NetworkPolicy
     while memory.seen < recipe.prepared:
         memory.add(crowd.stepped(policy, 1.0))
     for k in range(recipe.rounds):
-        epsilon = max(1 - k / recipe.exploring * (1 - recipe.explored), recipe.explored)
+        epsilon = float(np.interp(k, (0, recipe.exploring), (1.0, recipe.explored)))
         for _ in range(recipe.steps):
             memory.add(crowd.stepped(policy, epsilon))
         learner = learner.improved(memory.drawn(draws))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -27,7 +30,7 @@ class Learner(eqx.Module):
         sizes = (len(recipe.scales), *recipe.hidden, actions)
         network = [
             (jnp.asarray(generator.normal(size=(m, n)) / np.sqrt(m), jnp.float32), jnp.zeros(n, jnp.float32))
-            for m, n in zip(sizes[:-1], sizes[1:], strict=True)
+            for m, n in pairwise(sizes)
         ]
         return cls(network, network, optax.adam(recipe.rate).init(network), recipe)
 
@@ -45,7 +48,7 @@ def _improved(learner: Learner, batches: list[Array]) -> Learner:
     recipe = learner.recipe
     adam = optax.adam(recipe.rate)
 
-    def update(carried: tuple[Layers, Layers, optax.OptState], batch: list[Array]):
+    def update(carried: Any, batch: list[Array]) -> tuple[Any, None]:
         network, target, moments = carried
         slopes = jax.grad(_loss)(network, target, batch, recipe.discount)
         changes, moments = adam.update(slopes, moments, network)
@@ -58,7 +61,7 @@ def _improved(learner: Learner, batches: list[Array]) -> Learner:
 
 
 def _loss(network: Layers, target: Layers, batch: list[Array], discount: float) -> Float[Array, ""]:
-    """The mean squared distance of Q(s, a) to r + discount Q'(s', argmax_a' Q(s', a')), or to r where the world ended."""
+    """Mean squared distance of Q(s, a) to r + discount Q'(s', argmax_a' Q(s', a')); to r where the world ended."""
     observations, actions, rewards, following, terminated = batch
     best = _values(network, following).argmax(axis=-1)
     ahead = jnp.where(terminated, 0.0, _taken(_values(target, following), best))
