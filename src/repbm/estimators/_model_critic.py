@@ -49,13 +49,13 @@ class ModelCritic:
     def _values(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
         data = case.data
         states, left = data.observations, case.steps_left
-        value = self._rolled(case, states, left, None, self.step_rollouts).values
-        # Following the policy's own action for sure, Q is V: only the other steps are rolled out once more.
-        other = ~(case.decisions.logged(slice(None)) == 1)
-        logged = value.copy()
+        taken = data.actions.codes.astype(np.int64)
+        rolled = self._rolled(case, states, left, None, self.step_rollouts)
+        # Rollouts that happen to begin with the logged action are rollouts of Q too: only other steps need their own.
+        other = rolled.first != taken
+        value, logged = rolled.values, rolled.values.copy()
         if other.any():
-            first = data.actions.codes[other].astype(np.int64)
-            logged[other] = self._rolled(case, states[other], left[other], first, self.step_rollouts).values
+            logged[other] = self._rolled(case, states[other], left[other], taken[other], self.step_rollouts).values
         return logged, value
 
     def _rolled(

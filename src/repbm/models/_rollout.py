@@ -16,18 +16,23 @@ from repbm.core import InputError
 from repbm.models._model import Model
 from repbm.policies import ObservationPolicy, compiled, traceable
 
-_LARGEST_BATCH = 1 << 15
+_COMPILED_BATCH = 1 << 10
+_STEPWISE_BATCH = 1 << 15
 _SMALLEST_BATCH = 1 << 6
 _NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Rolled:
-    """Values of states, their standard deviation over rollouts, and whether a rollout left the range of the log."""
+    """Values of states, their standard deviation over rollouts, and whether a rollout left the range of the log.
+
+    `first` is the action with which all rollouts of a state began; -1 where they differ.
+    """
 
     values: Float[np.ndarray, " states"]
     spread: Float[np.ndarray, " states"]
     left_range: Bool[np.ndarray, " states"]
+    first: Int[np.ndarray, " states"]
 
 
 def roll_out(
@@ -44,13 +49,17 @@ def roll_out(
     """V(s) for `steps_left` more steps; with `first_actions`, Q(s, a). The mean of several rollouts a state."""
     count = len(states)
     first = np.full(count, -1) if first_actions is None else first_actions
-    walk = _walk_compiled(policy, model) if traceable(policy) else _walk_stepwise(policy, model)
+    inside = traceable(policy)
+    walk = _walk_compiled(policy, model) if inside else _walk_stepwise(policy, model)
+    # Small batches stop early and stay in the processor's cache; a policy outside costs a call a step and batch.
+    largest = _COMPILED_BATCH if inside else _STEPWISE_BATCH
     values, squares, left = np.zeros(count), np.zeros(count), np.zeros(count, dtype=bool)
+    began = np.full(count, -1)
     # States with equally many steps left go together: a batch stops when its last one is done.
     order = np.argsort(-steps_left, kind="stable")
     with jax.enable_x64(True):
-        for start in range(0, count, _LARGEST_BATCH):
-            rows = order[start : start + _LARGEST_BATCH]
+        for start in range(0, count, largest):
+            rows = order[start : start + largest]
             padded = np.concatenate([rows, np.full(_bucket(len(rows)) - len(rows), rows[0])])
             limits = np.where(np.arange(len(padded)) < len(rows), steps_left[padded], 0)
             begin = _Walk.begin(jnp.asarray(states[padded]))
@@ -67,9 +76,11 @@ def roll_out(
                 values[rows] += total
                 squares[rows] += total**2
                 left[rows] |= np.asarray(end.outside)[: len(rows)]
+                action = np.asarray(end.first)[: len(rows)]
+                began[rows] = np.where((draw == 0) | (began[rows] == action), action, -1)
     values /= rollouts
     variance = np.maximum(squares / rollouts - values**2, 0.0)
-    return Rolled(values, np.sqrt(variance * rollouts / max(rollouts - 1, 1)), left)
+    return Rolled(values, np.sqrt(variance * rollouts / max(rollouts - 1, 1)), left, began)
 
 
 def _bucket(count: int) -> int:
@@ -94,13 +105,15 @@ class _Walk(NamedTuple):
     survival: Float[Array, " batch"]
     total: Float[Array, " batch"]
     outside: Bool[Array, " batch"]
+    first: Int[Array, " batch"]
     unknown: Bool[Array, ""]
 
     @classmethod
     def begin(cls, states: Float[Array, "batch dimensions"]) -> _Walk:
         count = states.shape[0]
         nothing = jnp.zeros(count, states.dtype)
-        return cls(jnp.zeros((), jnp.int32), states, nothing + 1, nothing, jnp.zeros(count, bool), jnp.zeros((), bool))
+        never, none = jnp.zeros(count, bool), jnp.full(count, -1)
+        return cls(jnp.zeros((), jnp.int32), states, nothing + 1, nothing, never, none, jnp.zeros((), bool))
 
     def active(self, terms: _Terms) -> Bool[Array, " batch"]:
         return (self.step < terms.steps_left) & (self.survival > _NEGLIGIBLE)
@@ -124,6 +137,7 @@ def _advanced(model: Model, walk: _Walk, terms: _Terms, probabilities: Float[Arr
         jnp.where(now, walk.survival * (1 - ending), walk.survival),
         walk.total + jnp.where(now, earned, 0.0),
         walk.outside | (now & beyond & (ending < 0.5)),
+        jnp.where(walk.step == 0, action, walk.first),
         walk.unknown | (now & ~given & (mass < 0.5)).any(),
     )
 

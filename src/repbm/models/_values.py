@@ -28,7 +28,9 @@ def values_in(
     if isinstance(model, TabularModel):
         choices = policy.probabilities(model.states, model.labels)
         table = np.einsum("sa,sa->s", choices, model.action_values(policy, discount, horizon)[-1])
-        return Rolled(table[model.find(states)], np.zeros(len(states)), np.zeros(len(states), dtype=bool))
+        count = len(states)
+        unknown = np.full(count, -1)
+        return Rolled(table[model.find(states)], np.zeros(count), np.zeros(count, dtype=bool), unknown)
     certain = not model.stochastic and bool(np.isin(policy.probabilities(states, model.labels), (0.0, 1.0)).all())
     left = np.full(len(states), horizon or model.horizon)
     return roll_out(model, policy, states, left, discount=discount, rollouts=1 if certain else rollouts, seed=seed)
