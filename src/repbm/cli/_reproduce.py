@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def reproduce(
     name: Annotated[
-        str, typer.Argument(help="cartpole-long, cartpole-short, mountaincar, or a spec of yours: FILE.toml.")
+        str, typer.Argument(help="cartpole-long, cartpole-short, mountaincar, hiv, or a spec of yours: FILE.toml.")
     ],
     out: Annotated[Path, typer.Option(help="A folder for the runs; the same command again resumes there.")],
     runs: Annotated[int, typer.Option(min=1, help="How many independent logs.")] = 100,
@@ -40,7 +40,7 @@ def reproduce(
     except KeyboardInterrupt:
         print("repbm: stopped; finished runs are kept, and the same command resumes", file=sys.stderr)
         raise typer.Exit(130) from None
-    _show(store.write_table())
+    _show(store.write_table(), "relative errors" if spec.relative else "root mean squared errors")
     typer.echo(f"written to {out}")
 
 
@@ -75,7 +75,7 @@ def _left(seconds: float, done: int, total: int) -> str:
     return f"about {minutes // 60} h {minutes % 60} min left" if minutes >= 60 else f"about {minutes} min left"
 
 
-def _show(table: pl.DataFrame) -> None:
+def _show(table: pl.DataFrame, what: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -83,7 +83,7 @@ def _show(table: pl.DataFrame) -> None:
     if not sys.stdout.isatty():
         print("\n".join("\t".join(cells) for cells in (list(lines[0]), *(line.values() for line in lines))))
         return
-    shown = Table(title="root mean squared errors, 95 % intervals, and the paper's", title_justify="left")
+    shown = Table(title=f"{what}, 95 % intervals, and the paper's", title_justify="left")
     for column in lines[0]:
         shown.add_column(column, justify="left" if column == "estimator" else "right", no_wrap=column == "estimator")
     for line in lines:

@@ -12,17 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from repbm.core import InputError, nearest
-from repbm.domains import CartPole, MountainCar, Simulator, benchmark_policy
+from repbm.domains import HIV, CartPole, MountainCar, Simulator, benchmark_policy
 from repbm.evaluation import as_policy
 from repbm.experiments._published import published
 from repbm.experiments._rows import ROWS
 from repbm.models import PaperPreset
 from repbm.policies import ObservationPolicy
 
-SPECS = ("cartpole-long", "cartpole-short", "mountaincar")
+SPECS = ("cartpole-long", "cartpole-short", "mountaincar", "hiv")
 """The experiments that come with the package."""
 
-_DOMAINS: dict[str, type[CartPole] | type[MountainCar]] = {"cartpole": CartPole, "mountaincar": MountainCar}
+_DOMAINS: dict[str, type[CartPole] | type[MountainCar] | type[HIV]] = {
+    "cartpole": CartPole,
+    "mountaincar": MountainCar,
+    "hiv": HIV,
+}
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,8 @@ class Spec:
     paper: PaperPreset
     published: str = ""
     """Whose published figures stand beside the rows."""
+    relative: bool = False
+    """Whether the table, and the published figures, are shares of the true value."""
 
     def __post_init__(self) -> None:
         _one_of(self.domain, _DOMAINS, "domain", self.name)
@@ -109,7 +115,7 @@ def _parsed(text: str, name: str, where: str) -> Spec:
     except tomllib.TOMLDecodeError as fault:
         raise InputError(f"is not TOML ({fault})", where=where) from fault
     kinds = {"domain": str, "policy": str, "episodes": int, "epsilon": float, "horizon": int, "discount": float}
-    values = _values(given, kinds | {"rows": list, "paper": dict, "published": str}, where)
+    values = _values(given, kinds | {"rows": list, "paper": dict, "published": str, "relative": bool}, where)
     missing = [key for key in (*kinds, "rows", "paper") if key not in values]
     if missing:
         raise InputError(f"'{missing[0]}' is missing", where=where)

@@ -60,7 +60,7 @@ class Store:
         self._written(self._runs, together.write_parquet)
 
     def write_table(self) -> pl.DataFrame:
-        made = table(self.rows(), published(self.spec.published))
+        made = table(self.rows(), published(self.spec.published), self.spec.relative)
         self._written(self.folder / "table.csv", made.write_csv)
         return made
 
