@@ -204,7 +204,59 @@ def test_table_by_hand() -> None:
     assert table(pl.DataFrame(rows[::-1], schema=SCHEMA), paper).sort("estimator").equals(made.sort("estimator"))
 
 
-@pytest.mark.parametrize("name", [name for name in SPECS if not name.startswith("alpha")])
+def test_relative_errors_are_shares_of_the_truth() -> None:
+    def row(number: int, truth: float, error: float, individual: float) -> dict:
+        known = {"value": truth + error, "truth": truth, "error_mean": error, "mse_individual": individual}
+        return {"run": number, "seed": number, "estimator": "am", "seconds": 0.1, "note": "", **known}
+
+    rows = pl.DataFrame([row(0, -10.0, 3.0, 9.0), row(1, 20.0, -8.0, 64.0)], schema=SCHEMA)
+    paper = pl.DataFrame({"estimator": ["am"], "rmse_mean": [0.35], "rmse_individual": [0.9]})
+    line = table(rows, paper, relative=True).row(0, named=True)
+    # Shares of 0.3 and -0.4.
+    assert line["rmse_mean"] == line["rmse_individual"] == pytest.approx(np.sqrt(0.125))
+    assert (line["rmse_mean_low"], line["rmse_mean_high"]) == pytest.approx((0.3, 0.4))
+    assert (line["published_mean"], line["agrees_mean"], line["agrees_individual"]) == (0.35, True, False)
+    # Other units of the reward change nothing.
+    dearer = rows.with_columns(pl.col("truth", "error_mean") * 1e9, pl.col("mse_individual") * 1e18)
+    assert table(dearer, paper, relative=True).row(0, named=True)["rmse_individual"] == pytest.approx(np.sqrt(0.125))
+    assert table(rows, paper).row(0, named=True)["rmse_mean"] == pytest.approx(np.sqrt(36.5))
+
+
+def test_the_hiv_experiment_is_the_published_one() -> None:
+    spec, figures = load_spec("hiv"), published("hiv")
+    assert spec.rows == load_spec("cartpole-long").rows
+    assert (spec.episodes, spec.epsilon, spec.horizon, spec.discount) == (50, 0.05, 200, 0.98)
+    assert spec.relative
+    assert spec.paper == PaperPreset(64, layers=2, alpha=0.1, batch=40, standard_rewards=True)
+    assert dict(figures.select("estimator", "rmse_mean").iter_rows()) == {
+        "repbm": 0.062,
+        "am": 0.067,
+        "is": 0.95,
+        "pdis": 0.273,
+        "wpdis": 0.146,
+    }
+    assert figures["rmse_individual"].null_count() == 5
+
+
+def test_a_small_hiv_run(tmp_path: Path) -> None:
+    """Twelve patients for twelve steps, a row of every kind; stored, and a table of shares."""
+    preset = PaperPreset(8, layers=2, alpha=0.1, batch=8, epochs=2, batches=5, standard_rewards=True)
+    kinds = ("repbm", "am", "soft-mrdr", "is", "pdis", "soft-wpdis", "repbm-precise", "fqe")
+    spec = replace(load_spec("hiv"), episodes=12, horizon=12, paper=preset, rows=kinds)
+    rows = reproduce(spec, 1, tmp_path).rows()
+    assert tuple(rows["estimator"]) == spec.rows
+    assert rows["value"].null_count() == 0
+    known = {row["estimator"]: row for row in rows.iter_rows(named=True)}
+    assert abs(known["repbm-precise"]["error_mean"] / known["repbm-precise"]["truth"]) < 0.05
+    assert known["repbm"]["mse_individual"] > known["repbm-precise"]["mse_individual"] > 0
+    made = pl.read_csv(tmp_path / "table.csv")
+    shown = dict(made.select("estimator", "rmse_mean").iter_rows())
+    assert shown["am"] == pytest.approx(abs(known["am"]["error_mean"] / known["am"]["truth"]))
+    assert dict(made.select("estimator", "published_mean").iter_rows())["repbm"] == 0.062
+    assert json.loads((tmp_path / "spec.json").read_text())["spec"]["relative"] is True
+
+
+@pytest.mark.parametrize("name", [name for name in SPECS if name != "hiv" and not name.startswith("alpha")])
 def test_published_figures_name_known_rows(name: str) -> None:
     spec, figures = load_spec(name), published(name)
     assert len(figures) == 29
@@ -252,6 +304,7 @@ def test_names_that_are_no_rows(name: str) -> None:
         (("horizon = 200\n", ""), "'horizon' is missing"),
         (("horizon = 200", "horizon = "), "is not TOML"),
         (('published = "cartpole-short"', 'published = "x"'), "no published figures 'x'"),
+        (('published = "cartpole-short"', "relative = 1"), "relative = 1 is not of type bool"),
     ],
 )
 def test_wrong_specs_say_what_is_meant(tmp_path: Path, change: tuple[str, str], message: str) -> None:

@@ -13,7 +13,7 @@ from repbm import evaluate
 from repbm.core import InputError, stream
 from repbm.data import Coded, Trajectories
 from repbm.domains import CartPole, MountainCar, TabularWorld, benchmark_policy, collect, truth
-from repbm.estimators import Case
+from repbm.estimators import Case, ModelCritic
 from repbm.logs import log_frame
 from repbm.models import (
     AM,
@@ -28,13 +28,15 @@ from repbm.models import (
     step_losses,
     values_in,
 )
+from repbm.models._model import PolynomialReward
 from repbm.models._sample import Sample
 from repbm.models._saturation import find_saturation
 from repbm.models._scaling import Range
 from repbm.models._tabular import value_weighted_loss
 from repbm.models._termination import Box, Logistic, Never, fit_termination
-from repbm.policies import CallablePolicy, TabularPolicy
+from repbm.policies import CallablePolicy, NetworkPolicy, Softened, TabularPolicy
 from tests.laws.worlds import enumerated
+from tests.systems import curved_step, linear_step, logged, policy_action, reward
 
 SHORT = benchmark_policy("cartpole-short")
 
@@ -75,6 +77,38 @@ def test_first_actions_and_steps_left_and_discount(cartpole: Trajectories, model
     np.testing.assert_allclose(first.values, value.values)
     np.testing.assert_allclose(roll_out(model, SHORT, states, np.full(30, 1)).values, 1.0, atol=1e-9)
     np.testing.assert_allclose(value.values, 2 - 0.5**9, atol=1e-6)
+
+
+def test_walks_that_begin_with_the_logged_action_serve_action_values_too() -> None:
+    """Every step 4000 times over: mean Q and V against all action sequences, within five standard errors."""
+    system, copies, chance = logged(5, episodes=200), 4000, 0.6
+    model = fit_precise(system.data, system.support, AM, 3)
+    policy = Softened(NetworkPolicy([(np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([0.0, -0.2]))]), chance)
+    data = system.data.take(np.zeros(copies, dtype=int)).until(3)
+    asked = Case.of(data, policy, 0.9, 3)
+    critic = ModelCritic(model, "am", step_rollouts=2)
+    logged_values, values = critic(asked)
+
+    def value(state: np.ndarray, left: int) -> float:
+        if left == 0:
+            return 0.0
+        own = policy_action(state[None])[0]
+        return sum(
+            ((1 - chance) * (action == own) + chance / 2) * action_value(state, action, left) for action in range(2)
+        )
+
+    def action_value(state: np.ndarray, action: int, left: int) -> float:
+        at, taken = state[None], np.array([action])
+        return float(reward(at, taken)[0]) + 0.9 * value(linear_step(at, taken)[0], left - 1)
+
+    for t in range(3):
+        rows = data.starts + t
+        state, action = data.observations[t], int(data.actions.codes[t])
+        for found, exact in (
+            (logged_values[rows], action_value(state, action, 3 - t)),
+            (values[rows], value(state, 3 - t)),
+        ):
+            assert abs(found.mean() - exact) < 5 * found.std() / np.sqrt(copies) + 1e-6
 
 
 def test_a_saved_model_answers_the_same(tmp_path, cartpole: Trajectories, model: Model) -> None:
@@ -166,6 +200,37 @@ def test_rewards_of_the_state_after_are_recognised(cartpole: Trajectories) -> No
     assert fitted.reward.after  # type: ignore[attr-defined]
     before = replace(cartpole, rewards=cartpole.observations[:, 0] * 3)
     assert not fit_precise(before, None, AM, 200).reward.after  # type: ignore[attr-defined]
+
+
+def test_rewards_in_plain_units_of_logarithmic_observations() -> None:
+    """r = 3 y_0 - 0.2 y_1 - cost of the state y after a step, logged as its logarithm: found exactly in any base."""
+    log, fresh = logged(6, episodes=200, step=curved_step), logged(7, step=curved_step)
+
+    def paid(data: Trajectories, base: float) -> Trajectories:
+        plain = 10 ** data.next_observations()
+        unit = np.log(10) / np.log(base)
+        return replace(
+            data,
+            observations=data.observations * unit,
+            final_observations=data.final_observations * unit,
+            rewards=plain @ np.array([3.0, -0.2]) - np.array([0.0, 5.0])[data.actions.codes],
+        )
+
+    for base in (10.0, float(np.e), 2.0):
+        model = fit_precise(paid(log.data, base), log.support, AM, 8)
+        assert isinstance(model.reward, PolynomialReward)
+        assert (model.reward.base, model.reward.after, model.reward.polynomial.degree) == (base, True, 1)
+        # States beyond the box of the log count as its border.
+        following, expected = paid(fresh.data, base).next_observations(), paid(fresh.data, base).rewards
+        inside = ((following > model.low) & (following < model.high)).all(axis=1)
+        found = np.asarray(model.reward(jnp.asarray(following), jnp.asarray(following)))
+        mine = found[np.arange(len(found)), fresh.data.actions.codes]
+        np.testing.assert_allclose(mine[inside], expected[inside], rtol=1e-3, atol=1e-3)
+    assert fit_precise(log.data, log.support, AM, 8).reward.base is None  # type: ignore[attr-defined]
+    # Numbers whose powers are beyond floating point are left as they are.
+    large = replace(log.data, observations=log.data.observations * 1e4)
+    rewards = np.sin(log.data.observations[:, 0] * 9)
+    assert fit_precise(replace(large, rewards=rewards), None, AM, 8).reward.base is None  # type: ignore[attr-defined]
 
 
 def test_noise_is_noticed_and_only_where_it_is(cartpole: Trajectories) -> None:

@@ -34,6 +34,7 @@ from repbm.models import (
     fit_paper,
     load_model,
     refit_heads,
+    roll_out,
     save_model,
 )
 from repbm.models._batches import PaperBatches, PreciseBatches
@@ -43,6 +44,7 @@ from repbm.models._rows import Draws, Members, Rows, distances_of
 from repbm.models._sample import Sample
 from repbm.models._termination import Never
 from repbm.models._training import Recipe, train
+from repbm.policies import NetworkPolicy
 from tests.systems import System, curved_step, linear_step, logged, reward
 
 DISTANCES = [
@@ -237,6 +239,21 @@ def test_the_same_seed_gives_the_same_parameters_and_another_seed_others() -> No
         first, again, other = (parameters_of(fit(seed)) for seed in (0, 0, 1))
         assert all(np.array_equal(x, y) for x, y in zip(first, again, strict=True))
         assert not all(np.array_equal(x, y) for x, y in zip(first, other, strict=True))
+
+
+def test_units_of_standardized_rewards_change_only_the_rewards() -> None:
+    """r -> 4 r + 3 leaves the dynamics, up to the rounding of float32 training, and takes values along."""
+    system = logged(9)
+    other = replace(system.data, rewards=4 * system.data.rewards + 3)
+    preset = replace(SHORT, standard_rewards=True)
+    one, two = (fit_paper(data, system.support, [BALANCED], 8, 0, preset)[0] for data in (system.data, other))
+    for x, y in zip(parameters_of(one)[4:], parameters_of(two)[4:], strict=True):
+        np.testing.assert_allclose(x, y, rtol=2e-3, atol=2e-4)
+    policy = NetworkPolicy([(np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([0.0, -0.2]))])
+    states, left = system.data.initial_observations, np.full(len(system.data), 8)
+    value, scaled = (roll_out(model, policy, states, left, discount=0.9).values for model in (one, two))
+    annuity = (1 - 0.9**8) / (1 - 0.9)
+    np.testing.assert_allclose(scaled, 4 * value + 3 * annuity, rtol=1e-3, atol=1e-2)
 
 
 def test_objectives_trained_together_come_out_as_if_trained_alone() -> None:

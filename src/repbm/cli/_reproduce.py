@@ -22,8 +22,8 @@ def reproduce(
     name: Annotated[
         str,
         typer.Argument(
-            help="cartpole-long, cartpole-short, mountaincar, alpha-long, alpha-short, tree, behavior-error, balance, "
-            "or a spec of yours: FILE.toml."
+            help="cartpole-long, cartpole-short, mountaincar, hiv, alpha-long, alpha-short, tree, behavior-error, "
+            "balance, or a spec of yours: FILE.toml."
         ),
     ],
     out: Annotated[Path, typer.Option(help="A folder for the runs; the same command again resumes there.")],
@@ -122,11 +122,10 @@ def _show(experiment: Experiment, table: pl.DataFrame) -> None:
     if not sys.stdout.isatty():
         print("\n".join("\t".join(cells) for cells in (list(lines[0]), *(line.values() for line in lines))))
         return
-    title = (
-        f"root mean squared errors ({getattr(experiment, 'fidelity', '')}), 95 % intervals, and the paper's"
-        if errors
-        else f"{experiment.name}, 95 % intervals over runs"
-    )
+    title = f"{experiment.name}, 95 % intervals over runs"
+    if isinstance(experiment, Spec):
+        what = "relative errors" if experiment.relative else "root mean squared errors"
+        title = f"{what} ({experiment.fidelity}), 95 % intervals, and the paper's"
     shown = Table(title=title, title_justify="left")
     for column in lines[0]:
         words = column in ("estimator", "model", "point", "behavior")

@@ -57,7 +57,8 @@ def _improved(learner: Learner, batches: list[Array]) -> Learner:
         return (network, target, moments), None
 
     carried, _ = jax.lax.scan(update, (learner.network, learner.target, learner.moments), batches)
-    return Learner(*carried, recipe)
+    network, target, moments = carried
+    return Learner(network, target, moments, recipe)
 
 
 def _loss(network: Layers, target: Layers, batch: list[Array], discount: float) -> Float[Array, ""]:

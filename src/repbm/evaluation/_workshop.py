@@ -47,8 +47,8 @@ class Preset(Protocol):
 class Precise:
     """Everything chosen from the log alone, on held-out episodes: the default.
 
-    A table where states are few; else polynomials in closed form or a residual network, whichever goes less wrong
-    several steps ahead.
+    A table where states are few; else polynomials or kernels in closed form, or a residual network, whichever goes
+    less wrong several steps ahead.
     """
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from repbm.core import InputError
-from repbm.domains import CartPole, MountainCar, Simulator, benchmark_policy
+from repbm.domains import HIV, CartPole, MountainCar, Simulator, benchmark_policy
 from repbm.evaluation import as_policy
 from repbm.experiments._experiment import Experiment, Worker
 from repbm.experiments._fidelity import Fidelity
@@ -21,10 +21,14 @@ from repbm.experiments._toml import one_of, parsed, read_text, settings, several
 from repbm.models import PaperPreset
 from repbm.policies import ObservationPolicy
 
-SPECS = ("cartpole-long", "cartpole-short", "mountaincar", "alpha-long", "alpha-short")
+SPECS = ("cartpole-long", "cartpole-short", "mountaincar", "hiv", "alpha-long", "alpha-short")
 """The experiments that come with the package."""
 
-_DOMAINS: dict[str, type[CartPole] | type[MountainCar]] = {"cartpole": CartPole, "mountaincar": MountainCar}
+_DOMAINS: dict[str, type[CartPole] | type[MountainCar] | type[HIV]] = {
+    "cartpole": CartPole,
+    "mountaincar": MountainCar,
+    "hiv": HIV,
+}
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ class Spec(Experiment):
     paper: PaperPreset
     published: str = ""
     """Whose published figures stand beside the rows."""
+    relative: bool = False
+    """Whether the table, and the published figures, are shares of the true value."""
     fidelity: Fidelity = Fidelity.CORRECTED
 
     schema = SCHEMA
@@ -105,7 +111,7 @@ class Spec(Experiment):
         return lambda task, seed, tell: run(self, seed, task.run, policy, tell)
 
     def table(self, rows: pl.DataFrame) -> pl.DataFrame:
-        return table(rows, published(self.published))
+        return table(rows, published(self.published), self.relative)
 
 
 def load_spec(name: str) -> Spec:
@@ -126,7 +132,7 @@ def _is_file(policy: str) -> bool:
 def spec_of(given: Mapping[str, Any], name: str, where: str) -> Spec:
     """The experiment with these settings."""
     kinds = {"domain": str, "policy": str, "episodes": int, "epsilon": float, "horizon": int, "discount": float}
-    optional = {"published": str}
+    optional = {"published": str, "relative": bool}
     needed = kinds | {"rows": list, "paper": dict}
     found = values(given, needed | optional, where, needed)
     rows = several(found.pop("rows"), str, "rows", where)

@@ -24,13 +24,17 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-def table(rows: pl.DataFrame, published: pl.DataFrame) -> pl.DataFrame:
+def table(rows: pl.DataFrame, published: pl.DataFrame, relative: bool = False) -> pl.DataFrame:
     """One line an estimator, in the order of the rows.
 
     rmse_mean = sqrt(mean error_mean^2) and rmse_individual = sqrt(mean mse_individual) over the runs where they are
     defined, each with a 95 % bootstrap interval over runs (null for fewer than 2); what the paper has; and whether the
     two agree: published within the interval, or within a factor of 1.5. `undefined` counts the runs without a value.
+    `relative` errors are those of a run divided by the size of its true mean value; the published ones are then, too.
     """
+    if relative:
+        size = pl.col("truth").abs()
+        rows = rows.with_columns(pl.col("error_mean") / size, pl.col("mse_individual") / size**2)
     known = {row["estimator"]: row for row in published.iter_rows(named=True)}
     lines = []
     for (name,), group in rows.group_by("estimator", maintain_order=True):

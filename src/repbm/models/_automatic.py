@@ -13,7 +13,9 @@ from jaxtyping import Array, Float, Int
 
 from repbm.core import InputError, stream
 from repbm.data import Trajectories
-from repbm.models._model import Model
+from repbm.models._changes import by_kernels, by_polynomials
+from repbm.models._model import KernelDynamics, Model, PolynomialDynamics
+from repbm.models._network import NetworkDynamics
 from repbm.models._objective import AM
 from repbm.models._precise import fit_precise
 from repbm.models._residual import fit_network
@@ -28,12 +30,18 @@ _NEARLY_EXACT = 0.01
 Fit = Callable[..., Model]
 """(data, support, objective, horizon, seed, progress=...) to a model."""
 
+# In closed form there is no progress to tell.
 CANDIDATES: Mapping[str, Fit] = {
-    # In closed form there is no progress to tell.
-    "polynomial": lambda *given, progress: fit_precise(*given),
+    "polynomial": lambda *given, progress: fit_precise(*given, kinds=(by_polynomials,)),
+    "kernel": lambda *given, progress: fit_precise(*given, kinds=(by_kernels,)),
     "network": fit_network,
 }
-"""In the order tried: the cheapest first."""
+"""Every kind of dynamics."""
+
+_TRIED: tuple[Fit, ...] = (lambda *given, progress: fit_precise(*given), fit_network)
+"""In this order: the better of the kinds in closed form, which are the cheapest, first."""
+
+_KINDS = {PolynomialDynamics: "polynomial", KernelDynamics: "kernel", NetworkDynamics: "network"}
 
 
 @dataclass(frozen=True)
@@ -61,20 +69,20 @@ def compare(data: Trajectories, horizon: int, seed: int = 0, progress: Progress 
 
     Errors are those of the behavior model along the logged actions. A log too short to be split has one candidate.
     """
-    first = next(iter(CANDIDATES))
     if len(data) < 10:
-        return Comparison((Score(first, float("nan"), float("nan")),))
+        return Comparison((Score("polynomial", float("nan"), float("nan")),))
     fitted, kept = data.split(0.9, stream(seed, "compare"))
     scores: list[Score] = []
-    for name, fit in CANDIDATES.items():
+    for fit in _TRIED:
         try:
             model = fit(fitted, None, AM, horizon, seed, progress=progress)
         except InputError:
             # A candidate that cannot be fitted to this log (one that diverged, say) is none; the first always can.
-            if name == first:
+            if not scores:
                 raise
             continue
-        scores.append(Score(name, path_error(model, kept, 1), path_error(model, kept, _AHEAD)))
+        kind = _KINDS[type(model.dynamics)]
+        scores.append(Score(kind, path_error(model, kept, 1), path_error(model, kept, _AHEAD)))
         if not scores[-1].several_steps > _NEARLY_EXACT:
             break
     return Comparison(tuple(scores))

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from repbm.core import Label
+from repbm.models._kernel import KernelSum
 from repbm.models._polynomial import Polynomial
 from repbm.models._saturation import Saturation
 from repbm.models._termination import Termination
@@ -43,18 +44,32 @@ class PolynomialDynamics(Dynamics):
         return states[:, None] + self.reach * self.change((states - self.center) / self.reach)
 
 
+class KernelDynamics(Dynamics):
+    """The change of state as one sum of kernels an action."""
+
+    center: Float[Array | np.ndarray, " dimensions"]
+    reach: Float[Array | np.ndarray, " dimensions"]
+    change: KernelSum
+
+    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions dimensions"]:
+        return states[:, None] + self.reach * self.change((states - self.center) / self.reach)
+
+
 class PolynomialReward(Reward):
-    """One polynomial an action, of the state before or of the one after."""
+    """One polynomial an action, of the state x before or of the one after; of base^x where there is a base."""
 
     center: Float[Array | np.ndarray, " dimensions"]
     reach: Float[Array | np.ndarray, " dimensions"]
     polynomial: Polynomial
     after: bool = eqx.field(static=True)
+    base: float | None = eqx.field(static=True, default=None)
 
     def __call__(
         self, states: Float[Array, "batch dimensions"], next_states: Float[Array, "batch dimensions"]
     ) -> Float[Array, "batch actions"]:
         looked_at = next_states if self.after else states
+        if self.base is not None:
+            looked_at = self.base**looked_at
         return self.polynomial((looked_at - self.center) / self.reach)[..., 0]
 
 

@@ -130,10 +130,13 @@ class Units(eqx.Module):
     outcome_spread: Float[Array | np.ndarray, " outputs"]
 
     @classmethod
-    def multiplied(cls, scales: Sequence[float]) -> Units:
-        """States and their changes times `scales`, rewards as they are."""
+    def multiplied(cls, scales: Sequence[float], rewards: Float[np.ndarray, " steps"] | None = None) -> Units:
+        """States and their changes times `scales`; rewards as they are, or such that these have mean 0, deviation 1."""
         spread = 1 / np.asarray(scales, np.float64)
-        return cls(np.zeros_like(spread), spread, np.zeros(1 + len(spread)), np.append(1.0, spread))
+        center, unit = (0.0, 1.0) if rewards is None else (float(rewards.mean()), float(rewards.std()))
+        return cls(
+            np.zeros_like(spread), spread, np.append(center, np.zeros_like(spread)), np.append(unit or 1.0, spread)
+        )
 
     def states(self, states: Float[np.ndarray, "steps dimensions"]) -> Float[np.ndarray, "steps dimensions"]:
         return (states - np.asarray(self.center)) / np.asarray(self.spread)

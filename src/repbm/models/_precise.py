@@ -1,43 +1,47 @@
-"""The precise fit: polynomials in closed form, in float64, their degrees chosen on held-out episodes."""
+"""The precise fit: dynamics in closed form, in float64, of a kind and complexity chosen on held-out episodes."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from repbm.data import Support, Trajectories
+from repbm.models._changes import Changes, Explained, Kind, by_kernels, by_polynomials
 from repbm.models._model import Model, PolynomialDynamics
 from repbm.models._noise import residual_noise
 from repbm.models._objective import Objective
-from repbm.models._polynomial import Polynomial, fit_polynomial
+from repbm.models._polynomial import Polynomial
 from repbm.models._setting import Setting
-from repbm.models._trimming import outlying
+
+_NEARLY_EXACT = 0.01
+"""With a held-out error below this share of the change of state no further kind is tried."""
 
 
 def fit_precise(
-    data: Trajectories, support: Support | None, objective: Objective, horizon: int, seed: int = 0
+    data: Trajectories,
+    support: Support | None,
+    objective: Objective,
+    horizon: int,
+    seed: int = 0,
+    kinds: tuple[Kind, ...] = (by_polynomials, by_kernels),
 ) -> Model:
-    """A model of the log, good at the objective for the policy with this support."""
+    """A model of the log, good at the objective for the policy with this support.
+
+    Of the kinds of dynamics, tried in turn until one is nearly exact, the one that misses held-out steps least.
+    """
     setting = Setting.of(data, support, objective, seed)
     sample, box = setting.sample, setting.box
-    rows = sample.followed
-    if not (rows & (setting.weights > 0)).any():
+    changes = Changes.of(setting, seed)
+    if not (changes.weights > 0).any():
         # No step tells what follows it (all episodes end at once): nothing is ever asked of the dynamics.
         size = sample.states.shape[1]
         still = Polynomial(np.zeros((sample.action_count, 1, size)), size, 0)
         return setting.model(PolynomialDynamics(box.center, box.reach, still), None, horizon)
-    positions, actions = box.place(sample.states[rows]), sample.actions[rows]
-    targets = (sample.next_states[rows] - sample.states[rows]) / box.reach
-    each = np.where(setting.smooth, setting.weights, 0.0)[rows]
-    held = setting.held_out[rows]
-    change, _ = fit_polynomial(positions, actions, targets, each, held, sample.action_count)
-    residuals = targets - change.of_actions(positions, actions)
-    jumps = outlying(residuals, each > 0)
-    if jumps.any():
-        each = np.where(jumps, 0.0, each)
-        change, _ = fit_polynomial(positions, actions, targets, each, held, sample.action_count)
-        residuals = targets - change.of_actions(positions, actions)
-    judged = held & setting.smooth[rows]
-    noise = residual_noise(
-        residuals[judged] * box.reach, targets[judged] * box.reach, actions[judged], sample.action_count, seed
-    )
-    return setting.model(PolynomialDynamics(box.center, box.reach, change), noise, horizon)
+    best: Explained | None = None
+    for kind in kinds:
+        if best is None or best.share > _NEARLY_EXACT:
+            best = kind(changes, best) or best
+    assert best is not None
+    judged = changes.held_out & setting.smooth[sample.followed]
+    missed, moved = best.misses[judged] * box.reach, changes.targets[judged] * box.reach
+    noise = residual_noise(missed, moved, changes.actions[judged], sample.action_count, seed) if best.noisy else None
+    return setting.model(best.dynamics, noise, horizon)

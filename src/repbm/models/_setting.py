@@ -9,9 +9,9 @@ from jaxtyping import Bool, Float
 
 from repbm.core import InputError, stream
 from repbm.data import Support, Trajectories
-from repbm.models._model import Dynamics, Model, Noise, PolynomialReward
+from repbm.models._model import Dynamics, Model, Noise
 from repbm.models._objective import Objective
-from repbm.models._polynomial import Polynomial, fit_polynomial
+from repbm.models._rewards import fit_reward
 from repbm.models._sample import TRUST, Sample
 from repbm.models._saturation import Saturation, find_saturation
 from repbm.models._scaling import Range
@@ -52,7 +52,7 @@ class Setting:
         return Model(
             dynamics=dynamics,
             saturation=self.saturation,
-            reward=_reward(self.sample, self.weights, self.held_out, self.box),
+            reward=fit_reward(self.sample, self.weights, self.held_out, self.box),
             termination=fit_termination(self.sample, self.box, on_arrival),
             noise=noise,
             low=self.box.center - self.box.reach,
@@ -72,27 +72,3 @@ def _held_out(data: Trajectories, sample: Sample, seed: int, share: float = 0.1)
     chosen = np.zeros(len(data), dtype=bool)
     chosen[generator.permutation(len(data))[: max(1, round(share * len(data)))]] = True
     return chosen[sample.episodes]
-
-
-def _reward(
-    sample: Sample, weights: Float[np.ndarray, " steps"], held_out: Bool[np.ndarray, " steps"], box: Range
-) -> PolynomialReward:
-    """A polynomial of the state before or of the one after, whichever predicts held-out rewards better."""
-    rows = sample.followed if sample.followed.any() else np.ones(len(sample), dtype=bool)
-    scale = max(float(np.abs(sample.rewards).max()), np.finfo(float).tiny)
-    rivals = []
-    for after in (False, True) if sample.followed.any() else (False,):
-        positions = box.place(sample.next_states[rows] if after else sample.states[rows])
-        polynomial, error = fit_polynomial(
-            positions,
-            sample.actions[rows],
-            sample.rewards[rows, None] / scale,
-            weights[rows],
-            held_out[rows],
-            sample.action_count,
-            limit=6,
-        )
-        rivals.append((float(np.nan_to_num(error[0], nan=np.inf)), after, polynomial))
-    _, after, polynomial = min(rivals, key=lambda rival: (rival[0] > 1.0001 * min(r[0] for r in rivals), rival[1]))
-    scaled = Polynomial(polynomial.coefficients * scale, polynomial.dimensions, polynomial.degree)
-    return PolynomialReward(box.center, box.reach, scaled, after)

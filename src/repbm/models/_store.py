@@ -17,7 +17,8 @@ from scipy.sparse import csr_matrix
 from repbm._version import __version__
 from repbm.core import InputError
 from repbm.models._ending import TerminationNetwork
-from repbm.models._model import Model, Noise, PolynomialDynamics, PolynomialReward
+from repbm.models._kernel import KernelSum
+from repbm.models._model import KernelDynamics, Model, Noise, PolynomialDynamics, PolynomialReward
 from repbm.models._network import (
     Layers,
     NetworkDynamics,
@@ -35,9 +36,10 @@ from repbm.models._termination import Box, Logistic, Never
 FORMAT = 1
 """Raised whenever an older program could misread a newer file."""
 
-_POLYNOMIAL = (Model, PolynomialDynamics, PolynomialReward, Noise, Polynomial, Saturation, Box, Logistic, Never)
+_CLOSED_FORM = (PolynomialDynamics, PolynomialReward, Polynomial, KernelDynamics, KernelSum)
+_OTHER = (Model, Noise, Saturation, Box, Logistic, Never, TerminationNetwork, TabularModel)
 _NETWORKS = (NetworkDynamics, NetworkReward, ScaledNetwork, Units, PaperNetwork, ResidualNetwork, Layers)
-_PARTS: dict[str, type] = {part.__name__: part for part in (*_POLYNOMIAL, *_NETWORKS, TerminationNetwork, TabularModel)}
+_PARTS: dict[str, type] = {part.__name__: part for part in (*_CLOSED_FORM, *_NETWORKS, *_OTHER)}
 
 
 def save_model(model: Model | TabularModel, path: str | Path) -> None:

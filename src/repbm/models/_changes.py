@@ -1,0 +1,127 @@
+"""Changes of state as functions in closed form: what is to be explained, and the kinds of function that may."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from repbm.models._kernel import KernelSum
+from repbm.models._kernel_fit import COARSE, FINE, KernelProblem
+from repbm.models._model import Dynamics, KernelDynamics, PolynomialDynamics
+from repbm.models._polynomial import Polynomial, fit_polynomial
+from repbm.models._scaling import Range
+from repbm.models._setting import Setting
+from repbm.models._trimming import outlying
+
+_NOISY = 0.025
+"""Kernels leave less than this share to noise where the world has none: what they miss then is their own mistake."""
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """The logged changes of state, in units of the box, and where they begin.
+
+    `weights` are 0 where no smooth function can explain the change; `held_out` rows judge the candidates.
+    """
+
+    positions: Float[np.ndarray, "rows dimensions"]
+    actions: Int[np.ndarray, " rows"]
+    targets: Float[np.ndarray, "rows dimensions"]
+    weights: Float[np.ndarray, " rows"]
+    held_out: Bool[np.ndarray, " rows"]
+    action_count: int
+    box: Range
+    seed: int
+
+    @classmethod
+    def of(cls, setting: Setting, seed: int) -> Changes:
+        sample, box = setting.sample, setting.box
+        rows = sample.followed
+        return cls(
+            box.place(sample.states[rows]),
+            sample.actions[rows],
+            (sample.next_states[rows] - sample.states[rows]) / box.reach,
+            np.where(setting.smooth, setting.weights, 0.0)[rows],
+            setting.held_out[rows],
+            sample.action_count,
+            box,
+            seed,
+        )
+
+    def missed(
+        self, function: Polynomial | KernelSum, rows: Bool[np.ndarray, " rows"]
+    ) -> Float[np.ndarray, "chosen dimensions"]:
+        """What a function misses on some of the rows."""
+        return self.targets[rows] - function.of_actions(self.positions[rows], self.actions[rows])
+
+    def share(self, squares: Float[np.ndarray, " dimensions"]) -> float:
+        """Mean squared errors as a share of the changes themselves: the root of the mean over dimensions."""
+        kept = self.weights > 0
+        sizes = self.targets[kept].var(axis=0)
+        moving = sizes > 0
+        return float(np.sqrt((squares[moving] / sizes[moving]).mean())) if moving.any() else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """A fitted function, what it misses on every row, and its share of error on held-out rows; NaN without any.
+
+    `ordinary` are the weights of the rows without rare jumps: by these candidates are judged. `noisy` says whether what
+    is missed may be noise of the world.
+    """
+
+    dynamics: Dynamics
+    misses: Float[np.ndarray, "rows dimensions"]
+    share: float
+    ordinary: Float[np.ndarray, " rows"]
+    noisy: bool
+
+
+Kind = Callable[[Changes, Explained | None], Explained | None]
+"""Of changes, and a rival tried before; None where held-out rows are not explained better than by the rival."""
+
+
+def by_polynomials(changes: Changes, rival: Explained | None = None) -> Explained | None:
+    """One polynomial an action; rare jumps, which would bend it elsewhere, are left out."""
+    weights = changes.weights
+    given = changes.positions, changes.actions, changes.targets
+    change, squares = fit_polynomial(*given, weights, changes.held_out, changes.action_count)
+    every = np.ones(len(weights), dtype=bool)
+    misses = changes.missed(change, every)
+    jumps = outlying(misses, weights > 0)
+    if jumps.any():
+        weights = np.where(jumps, 0.0, weights)
+        change, squares = fit_polynomial(*given, weights, changes.held_out, changes.action_count)
+        misses = changes.missed(change, every)
+    share = changes.share(squares)
+    if rival is not None and not share < rival.share:
+        return None
+    return Explained(PolynomialDynamics(changes.box.center, changes.box.reach, change), misses, share, weights, True)
+
+
+def by_kernels(changes: Changes, rival: Explained | None = None) -> Explained | None:
+    """One sum of kernels an action; what it misses on held-out rows is told by a fit to the others.
+
+    A coarse fit goes first: where even polynomials leave little but noise, it shows that for a fraction of the time.
+    """
+    held, weights = changes.held_out, changes.weights if rival is None else rival.ordinary
+    problem = KernelProblem(
+        changes.positions, changes.actions, changes.targets, changes.weights, changes.action_count, changes.seed
+    )
+    reach = problem.reach(~held)
+
+    misses, share = np.zeros_like(changes.targets), np.nan
+    for size in (COARSE, FINE):
+        misses[held] = changes.missed(problem.fitted(~held, reach, size), held)
+        total = weights[held].sum()
+        squares = weights[held] @ misses[held] ** 2 / total if total > 0 else np.full(misses.shape[1], np.nan)
+        share = changes.share(squares)
+        if rival is not None and not share < rival.share:
+            return None
+    final = problem.fitted(held | ~held, reach, FINE)
+    misses[~held] = changes.missed(final, ~held)
+    dynamics = KernelDynamics(changes.box.center, changes.box.reach, final)
+    return Explained(dynamics, misses, share, weights, reach.noise_deviation > _NOISY)

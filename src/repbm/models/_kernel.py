@@ -1,0 +1,75 @@
+"""Sums of kernels: functions that follow the data closely where it is dense and stay smooth between."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+_ROWS = 1 << 12
+
+
+class KernelSum(eqx.Module):
+    """y_k = sum_c coefficients[a, c, k] m(|x - centers[a, c]|) + trend[a, 0, k] + sum_j trend[a, 1 + j, k] z_j.
+
+    m is the Matern kernel of smoothness 5/2, z a position in the box (its border counts for positions outside), and
+    x_j = z_j / lengths[j]. Centers beyond those that an action has carry coefficients of 0.
+    """
+
+    lengths: Float[Array | np.ndarray, " dimensions"]
+    centers: Float[Array | np.ndarray, "actions centers dimensions"]
+    coefficients: Float[Array | np.ndarray, "actions centers outputs"]
+    trend: Float[Array | np.ndarray, "actions terms outputs"]
+
+    def __call__(self, positions: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions outputs"]:
+        actions, count, size = self.centers.shape
+        inside = jnp.clip(positions, -1.0, 1.0)
+        x, y = inside / self.lengths, self.centers.reshape(actions * count, size)
+        squares = (x * x).sum(axis=1)[:, None] + (y * y).sum(axis=1) - 2 * x @ y.T
+        s = jnp.sqrt(5 * jnp.maximum(squares, 0.0))
+        near = (1 + s + s * s / 3) * jnp.exp(-s)
+        terms = jnp.concatenate([jnp.ones_like(inside[:, :1]), inside], axis=1)
+        curved = jnp.einsum("nac,ack->nak", near.reshape(-1, actions, count), self.coefficients)
+        return curved + jnp.einsum("nt,atk->nak", terms, self.trend)
+
+    def of_actions(
+        self, positions: Float[np.ndarray, "steps dimensions"], actions: Int[np.ndarray, " steps"]
+    ) -> Float[np.ndarray, "steps outputs"]:
+        """In NumPy, for one given action a row."""
+        result = np.empty((len(positions), self.coefficients.shape[2]))
+        inside = np.clip(positions, -1.0, 1.0)
+        for action in range(len(self.centers)):
+            centers, coefficients, trend = (
+                np.asarray(part[action]) for part in (self.centers, self.coefficients, self.trend)
+            )
+            rows = np.flatnonzero(actions == action)
+            for start in range(0, len(rows), _ROWS):
+                block = rows[start : start + _ROWS]
+                near = matern(inside[block] / np.asarray(self.lengths), centers)
+                result[block] = near @ coefficients + linear_terms(inside[block]) @ trend
+        return result
+
+
+def matern(
+    x: Float[np.ndarray, "rows dimensions"], y: Float[np.ndarray, "others dimensions"]
+) -> Float[np.ndarray, "rows others"]:
+    """m(d) = (1 + s + s^2 / 3) exp(-s), s = sqrt(5) d, for all distances d between rows of x and y."""
+    s = (-2 * x) @ y.T
+    s += (x * x).sum(axis=1)[:, None]
+    s += (y * y).sum(axis=1)
+    np.maximum(s, 0.0, out=s)
+    s *= 5
+    np.sqrt(s, out=s)
+    result = s / 3
+    result += 1
+    result *= s
+    result += 1
+    np.negative(s, out=s)
+    result *= np.exp(s, out=s)
+    return result
+
+
+def linear_terms(positions: Float[np.ndarray, "rows dimensions"]) -> Float[np.ndarray, "rows terms"]:
+    """(1, z)."""
+    return np.column_stack([np.ones(len(positions)), positions])

@@ -1,0 +1,187 @@
+"""Sums of kernels: their arithmetic, their centers and lengths, and when a fit takes them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from repbm.data import Trajectories
+from repbm.models import AM, BALANCED, Model, compare, fit_precise, load_model, save_model
+from repbm.models._changes import by_kernels, by_polynomials
+from repbm.models._kernel import KernelSum, matern
+from repbm.models._kernel_fit import COARSE, FINE, KernelProblem
+from repbm.models._lengths import _unlikelihood, likely_reach
+from repbm.models._model import KernelDynamics, PolynomialDynamics
+from repbm.models._pivots import pivots
+from tests.systems import linear_step, logged, rescaled
+
+
+def wavy_step(states: np.ndarray, actions: np.ndarray) -> np.ndarray:
+    """A bend that polynomials need very many terms for."""
+    wave = np.column_stack([np.tanh(8 * states[:, 1]), np.sin(5 * states[:, 0])])
+    return linear_step(states, actions) + 0.3 * wave
+
+
+def drawn(count: int, dimensions: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(-1, 1, (count, dimensions))
+
+
+def matern_by_hand(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    s = np.sqrt(5) * np.linalg.norm(x[:, None] - y[None], axis=2)
+    return (1 + s + s**2 / 3) * np.exp(-s)
+
+
+def problem(positions: np.ndarray, actions: np.ndarray, targets: np.ndarray) -> KernelProblem:
+    return KernelProblem(positions, actions, targets, np.ones(len(positions)), 2, 0)
+
+
+def test_compiled_and_plain_sums_are_the_formula() -> None:
+    lengths = np.array([0.5, 2.0])
+    generator = np.random.default_rng(1)
+    centers, coefficients, trend = (generator.normal(size=shape) for shape in ((2, 5, 2), (2, 5, 3), (2, 3, 3)))
+    function = KernelSum(lengths, centers, coefficients, trend)
+    positions, actions = drawn(20, 2) * 1.5, generator.integers(0, 2, 20)
+    inside = np.clip(positions, -1, 1)
+    terms = np.column_stack([np.ones(20), inside])
+    expected = np.stack(
+        [matern_by_hand(inside / lengths, centers[a]) @ coefficients[a] + terms @ trend[a] for a in range(2)], axis=1
+    )
+    with jax.enable_x64(True):
+        np.testing.assert_allclose(function(jnp.asarray(positions)), expected, rtol=1e-10, atol=1e-12)
+    own = expected[np.arange(20), actions]
+    np.testing.assert_allclose(function.of_actions(positions, actions), own, rtol=1e-10, atol=1e-12)
+
+
+def test_pivots_factor_the_kernel_matrix() -> None:
+    x = drawn(300, 2)
+    chosen, factor = pivots(x, 300, 1e-6, np.random.default_rng(0))
+    assert 30 < len(chosen) < 300
+    assert len(np.unique(chosen)) == len(chosen)
+    lower = factor[chosen]
+    np.testing.assert_allclose(lower, np.tril(lower), atol=1e-9)
+    np.testing.assert_allclose(lower @ lower.T, matern(x[chosen], x[chosen]), atol=1e-9)
+    left = np.diag(matern(x, x) - factor @ factor.T)
+    assert left.min() > -1e-9
+    assert left.max() <= 1e-6 + 1e-9
+    few, _ = pivots(x, 20, 1e-6, np.random.default_rng(0))
+    assert len(few) == 20
+    # Copies of three points have three points to choose.
+    assert len(pivots(np.repeat(x[:3], 50, axis=0), 100, 1e-9, np.random.default_rng(0))[0]) == 3
+
+
+def test_the_slope_of_the_likelihood() -> None:
+    positions = drawn(40, 3)
+    outputs = np.column_stack([np.sin(3 * positions[:, 0]), positions[:, 1] ** 2 + positions[:, 2]])
+    at = np.log([0.7, 1.5, 2.0, 1e-3])
+    slope = _unlikelihood(at, positions, outputs)[1]
+    h = 1e-5
+    finite = [
+        (_unlikelihood(at + h * e, positions, outputs)[0] - _unlikelihood(at - h * e, positions, outputs)[0]) / (2 * h)
+        for e in np.eye(4)
+    ]
+    np.testing.assert_allclose(slope, finite, rtol=1e-5)
+
+
+def test_lengths_and_noise_are_those_of_the_data() -> None:
+    """A fast, a slow and an idle dimension; noise of a tenth, with a margin of a third on 200 rows (over 5 errors)."""
+    positions = drawn(200, 3)
+    clean = np.sin(6 * positions[:, :1]) + 0.5 * positions[:, 1:2] ** 2
+    reach = likely_reach([(positions, clean)])
+    assert reach.lengths[0] < reach.lengths[1] < reach.lengths[2]
+    assert reach.noise_deviation < 1e-3
+    noisy = likely_reach([(positions, clean + 0.1 * np.random.default_rng(3).normal(size=clean.shape))])
+    assert 0.066 < noisy.noise_deviation < 0.133
+
+
+def test_kernels_beat_noise_and_use_all_rows() -> None:
+    """Between the rows the error is far below the noise on them; more rows than candidates for centers help too."""
+    positions, actions = drawn(6000, 2), np.random.default_rng(1).integers(0, 2, 6000)
+    truth = np.sin(4 * positions[:, :1] + actions[:, None]) * positions[:, 1:]
+    targets = truth + 0.2 * np.random.default_rng(2).normal(size=truth.shape)
+    given, all_rows = problem(positions, actions, targets), np.ones(6000, dtype=bool)
+    reach = given.reach(all_rows)
+    test, test_actions = drawn(500, 2, seed=9) * 0.95, np.random.default_rng(10).integers(0, 2, 500)
+    expected = np.sin(4 * test[:, :1] + test_actions[:, None]) * test[:, 1:]
+    errors = []
+    for size in (replace(COARSE, rows=1 << 8), replace(FINE, candidates=1 << 10)):
+        missed = given.fitted(all_rows, reach, size).of_actions(test, test_actions) - expected
+        errors.append(float(np.sqrt((missed**2).mean())))
+    assert errors[1] < 0.03
+    assert errors[1] < 0.5 * errors[0]
+
+
+def test_an_action_without_rows_and_weights_of_zero() -> None:
+    positions, targets = drawn(50, 2), drawn(50, 1, seed=4)
+    given = problem(positions, np.zeros(50, dtype=int), targets)
+    function = given.fitted(np.ones(50, dtype=bool), given.reach(np.ones(50, dtype=bool)), FINE)
+    assert np.all(function.of_actions(positions, np.ones(50, dtype=int)) == 0)
+    # A row of weight 0 is as good as absent.
+    spoiled = replace(given, targets=targets + 99.0 * (np.arange(50) == 7)[:, None], weights=1.0 - (np.arange(50) == 7))
+    rest = np.arange(50) != 7
+    reach = given.reach(rest)
+    one, two = spoiled.fitted(np.ones(50, dtype=bool), reach, FINE), given.fitted(rest, reach, FINE)
+    np.testing.assert_allclose(
+        one.of_actions(positions, np.zeros(50, dtype=int)), two.of_actions(positions, np.zeros(50, dtype=int))
+    )
+
+
+def next_states(model: Model, data: Trajectories) -> np.ndarray:
+    with jax.enable_x64(True):
+        following = np.asarray(model.dynamics(jnp.asarray(data.observations)))
+    return following[np.arange(len(following)), data.actions.codes]
+
+
+def test_a_fit_takes_kernels_where_polynomials_miss_and_only_there() -> None:
+    """From the log alone; a fresh log of the same world confirms the choice."""
+    log, fresh = logged(1, episodes=300, step=wavy_step), logged(2, episodes=50, step=wavy_step)
+    expected = wavy_step(fresh.data.observations, fresh.data.actions.codes)
+    chosen = fit_precise(log.data, log.support, BALANCED, 8)
+    forced = fit_precise(log.data, log.support, BALANCED, 8, kinds=(by_polynomials,))
+    assert isinstance(chosen.dynamics, KernelDynamics)
+    assert isinstance(forced.dynamics, PolynomialDynamics)
+    assert chosen.noise is None
+    one, other = (np.sqrt(((next_states(m, fresh.data) - expected) ** 2).mean()) for m in (chosen, forced))
+    assert one < 0.2 * other
+    simple = logged(1, episodes=300)
+    assert isinstance(fit_precise(simple.data, simple.support, BALANCED, 8).dynamics, PolynomialDynamics)
+    # Where nothing but noise is left, kernels have nothing to add.
+    noisy = logged(1, episodes=300, noise=0.3)
+    assert isinstance(fit_precise(noisy.data, noisy.support, BALANCED, 8).dynamics, PolynomialDynamics)
+
+
+def test_kernels_notice_noise() -> None:
+    log = logged(3, episodes=300, step=wavy_step, noise=0.1)
+    model = fit_precise(log.data, log.support, AM, 8, kinds=(by_kernels,))
+    assert model.noise is not None
+    assert np.asarray(model.noise.residuals).std(axis=(0, 1)) == pytest.approx([0.1, 0.1], rel=0.25)
+
+
+def test_units_of_states_change_no_kernel() -> None:
+    scale, shift = np.array([25.0, 0.003]), np.array([-3.0, 0.7])
+    log = logged(1, step=wavy_step)
+    other = rescaled(log, scale, shift)
+    one, two = (fit_precise(each.data, each.support, BALANCED, 8, kinds=(by_kernels,)) for each in (log, other))
+    back = (next_states(two, other.data) - shift) / scale
+    np.testing.assert_allclose(back, next_states(one, log.data), atol=1e-5)
+
+
+def test_a_kernel_model_survives_the_disk(tmp_path: Path) -> None:
+    log = logged(4, step=wavy_step)
+    model = fit_precise(log.data, log.support, AM, 8, kinds=(by_kernels,))
+    save_model(model, tmp_path / "model.npz")
+    again = load_model(tmp_path / "model.npz")
+    assert isinstance(again, Model)
+    np.testing.assert_array_equal(next_states(again, log.data), next_states(model, log.data))
+
+
+def test_a_comparison_names_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    from repbm.models import _automatic
+
+    monkeypatch.setattr(_automatic, "_TRIED", _automatic._TRIED[:1])
+    assert compare(logged(1, episodes=300, step=wavy_step).data, 8).chosen == "kernel"
+    assert compare(logged(1, episodes=300).data, 8).chosen == "polynomial"
