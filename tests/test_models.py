@@ -106,7 +106,7 @@ def test_a_model_of_another_format_is_refused(tmp_path, model: Model, monkeypatc
 
 def test_the_wall_of_mountaincar_is_found() -> None:
     """The left wall stops the position and resets the velocity; nothing is known of it but the log."""
-    policy = benchmark_policy("mountaincar")
+    policy = CallablePolicy(lambda x: np.where(x[:, 1] < 0, 0, 2), actions=MountainCar.actions)
     data = collect(MountainCar(), policy, 60, np.random.default_rng(1), epsilon=0.2)
     saturation, decided = find_saturation(Sample.of(data, None))
     assert saturation.low[0] == np.float32(-1.2)
