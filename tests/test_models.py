@@ -140,7 +140,7 @@ def test_a_model_of_another_format_is_refused(tmp_path, model: Model, monkeypatc
 
 def test_the_wall_of_mountaincar_is_found() -> None:
     """The left wall stops the position and resets the velocity; nothing is known of it but the log."""
-    policy = benchmark_policy("mountaincar")
+    policy = CallablePolicy(lambda x: np.where(x[:, 1] < 0, 0, 2), actions=MountainCar.actions)
     data = collect(MountainCar(), policy, 60, np.random.default_rng(1), epsilon=0.2)
     saturation, decided = find_saturation(Sample.of(data, None))
     assert saturation.low[0] == np.float32(-1.2)
@@ -157,8 +157,13 @@ def test_termination_is_found_and_censored_ends_are_not_negatives(cartpole: Traj
     sample = Sample.of(cartpole, None)
     found = fit_termination(sample, Range.of(sample))
     assert isinstance(found, Box)
-    assert found.high[2] <= 12 * 2 * np.pi / 360 <= found.above[2]
-    assert found.above[2] - found.high[2] < 5e-3
+    # The pole may fall to one side only: a face that is never reached is not there.
+    sides = [(found.high[2], found.above[2]), (-found.low[2], -found.below[2])]
+    faces = [side for side in sides if np.isfinite(side).all()]
+    assert faces
+    for inner, outer in faces:
+        assert inner <= 12 * 2 * np.pi / 360 <= outer
+        assert outer - inner < 5e-3
     # The same log, cut off by its keeper one step before every end: nothing is said of ends at all.
     cut = cartpole.take(cartpole.lengths > 5).until(5)
     assert not cut.terminated.any()

@@ -56,8 +56,8 @@ def _improved(learner: Learner, batches: list[Array]) -> Learner:
         target = optax.incremental_update(network, target, recipe.followed)
         return (network, target, moments), None
 
-    carried, _ = jax.lax.scan(update, (learner.network, learner.target, learner.moments), batches)
-    network, target, moments = carried
+    start = (learner.network, learner.target, learner.moments)
+    (network, target, moments), _ = jax.lax.scan(update, start, batches)
     return Learner(network, target, moments, recipe)
 
 
