@@ -153,7 +153,9 @@ def test_no_saturation_in_a_smooth_world(cartpole: Trajectories) -> None:
     assert find_saturation(Sample.of(cartpole, None))[0].dimensions == ()
 
 
-def test_termination_is_found_and_censored_ends_are_not_negatives(cartpole: Trajectories) -> None:
+def test_termination_is_found_and_censored_ends_are_not_negatives() -> None:
+    """In a log of random actions, which let the pole fall on both sides."""
+    cartpole = collect(CartPole(), SHORT, 150, np.random.default_rng(0), epsilon=1.0)
     sample = Sample.of(cartpole, None)
     found = fit_termination(sample, Range.of(sample))
     assert isinstance(found, Box)
