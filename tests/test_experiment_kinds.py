@@ -45,6 +45,7 @@ BALANCE = """
 kind = "balance"
 individuals = 20
 rollouts = 10
+model_rollouts = 10
 models = ["am", "repbm(alpha=1)"]
 [base]
 episodes = 16

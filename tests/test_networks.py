@@ -167,7 +167,7 @@ def test_alpha_for_every_step() -> None:
 
 def test_the_longest_episode_may_be_set_aside() -> None:
     """Then the steps that are trained on are padded to fewer than the log has."""
-    members = Members.of([Objective("x", 1, 1, alpha=0.5, ipm=LinearMMD())], 77, 64, 10)
+    members = Members.of([Objective("x", 1.0, 1.0, 0.5, LinearMMD())], 77, 64, 10)
     assert members.alpha.shape == (1, 1, 64)
     assert (members.alpha == 0.5).all()
 
@@ -369,7 +369,7 @@ def test_marginal_weights_count_the_kept_episodes() -> None:
     sums = np.bincount(np.repeat(np.arange(8), 30), marginal)
     # Every step that an episode still reaches weighs as much as all episodes together.
     assert np.allclose(sums[sums > 0], 30)
-    assert len(rows.actions) == 256
+    assert len(rows.actions) == 1024
 
 
 def test_the_termination_network_finds_the_edge() -> None:

@@ -57,7 +57,9 @@ class Balance(Experiment):
     individuals: int
     """How many logged initial states are judged at most."""
     rollouts: int
-    """How many from each of them tell the value where chance decides it, in the world or in a model."""
+    """How many from each of them tell the truth where there is noise."""
+    model_rollouts: int
+    """How many tell the value in a model that draws."""
     base: Point
     sweeps: tuple[Sweep, ...]
     paper: dict[str, PaperPreset]
@@ -151,7 +153,7 @@ class Balance(Experiment):
         nothing = {"value": None, "truth": mean, "error_mean": None, "mse_individual": None, "sampling_error": None}
         if isinstance(model, InputError):
             return nothing | {"note": str(model)}
-        draws = self.rollouts if isinstance(model, Model) and model.stochastic else 1
+        draws = self.model_rollouts if isinstance(model, Model) and model.stochastic else 1
         # All draws side by side: one long batch, not many short ones.
         several = np.repeat(starts, draws, axis=0)
         rolled = values_in(model, problem.policy, several, horizon=problem.horizon, rollouts=1, seed=seed).values
@@ -195,10 +197,11 @@ def _together(point: Point, objectives: list[Objective]) -> list[list[Objective]
 
 def balance_of(given: Mapping[str, Any], name: str, where: str) -> Balance:
     """The experiment with these settings."""
-    kinds = {"individuals": int, "rollouts": int, "models": list, "base": dict, "sweeps": list}
+    counts = {"individuals": 1, "rollouts": 2, "model_rollouts": 2}
+    kinds = dict.fromkeys(counts, int) | {"models": list, "base": dict, "sweeps": list}
     found = values(given, kinds | {"paper": dict, "residual": dict}, where, kinds)
     # One rollout would not tell how far it may be off.
-    for key, least in (("individuals", 1), ("rollouts", 2)):
+    for key, least in counts.items():
         if found[key] < least:
             raise InputError(f"{key} = {found[key]} makes no experiment", where=where)
     base = base_of(found["base"], f"{where}, [base]")
@@ -215,6 +218,7 @@ def balance_of(given: Mapping[str, Any], name: str, where: str) -> Balance:
         name=name,
         individuals=found["individuals"],
         rollouts=found["rollouts"],
+        model_rollouts=found["model_rollouts"],
         base=base,
         sweeps=tuple(sweeps),
         paper={world: settings(PaperPreset, papers[world], f"{where}, [paper.{world}]") for world in papers},

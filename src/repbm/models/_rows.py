@@ -13,7 +13,8 @@ from jaxtyping import Array, Bool, Float, Int
 from repbm.models._objective import Objective
 from repbm.models._sample import Sample
 
-_LEAST = 1 << 6
+_LEAST = 1 << 10
+"""Padding costs next to nothing, a compilation costs seconds: small logs of any size share one."""
 _TICKS = (1 << 31) - 1
 
 
