@@ -103,13 +103,13 @@ def test_kernels_beat_noise_and_use_all_rows() -> None:
     positions, actions = drawn(6000, 2), np.random.default_rng(1).integers(0, 2, 6000)
     truth = np.sin(4 * positions[:, :1] + actions[:, None]) * positions[:, 1:]
     targets = truth + 0.2 * np.random.default_rng(2).normal(size=truth.shape)
-    given, all_rows = problem(positions, actions, targets), np.ones(6000, dtype=bool)
-    reach = given.reach(all_rows)
+    given, every = problem(positions, actions, targets), np.ones(6000, dtype=bool)
+    reach = given.reach(every)
     test, test_actions = drawn(500, 2, seed=9) * 0.95, np.random.default_rng(10).integers(0, 2, 500)
     expected = np.sin(4 * test[:, :1] + test_actions[:, None]) * test[:, 1:]
     errors = []
     for size in (replace(COARSE, rows=1 << 8), replace(FINE, candidates=1 << 10)):
-        missed = given.fitted(all_rows, reach, size).of_actions(test, test_actions) - expected
+        missed = given.fitted(every, reach, size).of_actions(test, test_actions) - expected
         errors.append(float(np.sqrt((missed**2).mean())))
     assert errors[1] < 0.03
     assert errors[1] < 0.5 * errors[0]
@@ -118,16 +118,14 @@ def test_kernels_beat_noise_and_use_all_rows() -> None:
 def test_an_action_without_rows_and_weights_of_zero() -> None:
     positions, targets = drawn(50, 2), drawn(50, 1, seed=4)
     given = problem(positions, np.zeros(50, dtype=int), targets)
-    function = given.fitted(np.ones(50, dtype=bool), given.reach(np.ones(50, dtype=bool)), FINE)
-    assert np.all(function.of_actions(positions, np.ones(50, dtype=int)) == 0)
+    every, spoiled = np.ones(50, dtype=bool), np.arange(50) == 7
+    one, other = np.zeros(50, dtype=int), np.ones(50, dtype=int)
+    reach = given.reach(~spoiled)
+    assert np.all(given.fitted(every, reach, FINE).of_actions(positions, other) == 0)
     # A row of weight 0 is as good as absent.
-    spoiled = replace(given, targets=targets + 99.0 * (np.arange(50) == 7)[:, None], weights=1.0 - (np.arange(50) == 7))
-    rest = np.arange(50) != 7
-    reach = given.reach(rest)
-    one, two = spoiled.fitted(np.ones(50, dtype=bool), reach, FINE), given.fitted(rest, reach, FINE)
-    np.testing.assert_allclose(
-        one.of_actions(positions, np.zeros(50, dtype=int)), two.of_actions(positions, np.zeros(50, dtype=int))
-    )
+    light = replace(given, targets=targets + 99.0 * spoiled[:, None], weights=1.0 - spoiled)
+    with_it, without = light.fitted(every, reach, FINE), given.fitted(~spoiled, reach, FINE)
+    np.testing.assert_allclose(with_it.of_actions(positions, one), without.of_actions(positions, one))
 
 
 def next_states(model: Model, data: Trajectories) -> np.ndarray:

@@ -67,14 +67,14 @@ class Changes:
 
 @dataclass(frozen=True, eq=False)
 class Explained:
-    """A fitted function, what it misses on every row, and its share of error on held-out rows; NaN without any.
+    """A fitted function, and what it misses on held-out rows: there, and as a share of error (NaN without any).
 
     `ordinary` are the weights of the rows without rare jumps: by these candidates are judged. `noisy` says whether what
     is missed may be noise of the world.
     """
 
     dynamics: Dynamics
-    misses: Float[np.ndarray, "rows dimensions"]
+    missed: Float[np.ndarray, "held dimensions"]
     share: float
     ordinary: Float[np.ndarray, " rows"]
     noisy: bool
@@ -86,20 +86,22 @@ Kind = Callable[[Changes, Explained | None], Explained | None]
 
 def by_polynomials(changes: Changes, rival: Explained | None = None) -> Explained | None:
     """One polynomial an action; rare jumps, which would bend it elsewhere, are left out."""
-    weights = changes.weights
+    weights, held = changes.weights, changes.held_out
     given = changes.positions, changes.actions, changes.targets
-    change, squares = fit_polynomial(*given, weights, changes.held_out, changes.action_count)
+    change, squares = fit_polynomial(*given, weights, held, changes.action_count)
     every = np.ones(len(weights), dtype=bool)
     misses = changes.missed(change, every)
     jumps = outlying(misses, weights > 0)
     if jumps.any():
         weights = np.where(jumps, 0.0, weights)
-        change, squares = fit_polynomial(*given, weights, changes.held_out, changes.action_count)
+        change, squares = fit_polynomial(*given, weights, held, changes.action_count)
         misses = changes.missed(change, every)
     share = changes.share(squares)
     if rival is not None and not share < rival.share:
         return None
-    return Explained(PolynomialDynamics(changes.box.center, changes.box.reach, change), misses, share, weights, True)
+    return Explained(
+        PolynomialDynamics(changes.box.center, changes.box.reach, change), misses[held], share, weights, True
+    )
 
 
 def by_kernels(changes: Changes, rival: Explained | None = None) -> Explained | None:
@@ -112,16 +114,13 @@ def by_kernels(changes: Changes, rival: Explained | None = None) -> Explained | 
         changes.positions, changes.actions, changes.targets, changes.weights, changes.action_count, changes.seed
     )
     reach = problem.reach(~held)
-
-    misses, share = np.zeros_like(changes.targets), np.nan
+    total = weights[held].sum()
+    missed, share = changes.targets[held], float("nan")
     for size in (COARSE, FINE):
-        misses[held] = changes.missed(problem.fitted(~held, reach, size), held)
-        total = weights[held].sum()
-        squares = weights[held] @ misses[held] ** 2 / total if total > 0 else np.full(misses.shape[1], np.nan)
-        share = changes.share(squares)
+        missed = changes.missed(problem.fitted(~held, reach, size), held)
+        share = changes.share(weights[held] @ missed**2 / total) if total > 0 else float("nan")
         if rival is not None and not share < rival.share:
             return None
-    final = problem.fitted(held | ~held, reach, FINE)
-    misses[~held] = changes.missed(final, ~held)
-    dynamics = KernelDynamics(changes.box.center, changes.box.reach, final)
-    return Explained(dynamics, misses, share, weights, reach.noise_deviation > _NOISY)
+    whole = problem.fitted(held | ~held, reach, FINE)
+    dynamics = KernelDynamics(changes.box.center, changes.box.reach, whole)
+    return Explained(dynamics, missed, share, weights, reach.noise_deviation > _NOISY)

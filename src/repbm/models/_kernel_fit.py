@@ -64,7 +64,7 @@ class KernelProblem:
         return likely_reach(parts) if parts else Reach(np.full(self.positions.shape[1], 2.0), 1.0, 0.0)
 
     def fitted(self, rows: Bool[np.ndarray, " steps"], reach: Reach, size: Size) -> KernelSum:
-        """The sum of kernels with this reach that explains these rows best: one linear solve an action."""
+        """The sum of kernels with this reach that explains these rows best."""
         generator = stream(self.seed, "centers")
         found = [self._of_action(own, reach, size, generator) for own in self._by_action(rows)]
         count = bucket(max(len(centers) for centers, _, _ in found))
@@ -83,16 +83,15 @@ class KernelProblem:
         argmin_c sum w (y - x'c)^2 + noise |c|^2 with whitened features x = L^-1 m(., centers), LL' the kernel matrix of
         the centers: the Gaussian process given all rows, as far as the centers can express it (Nystroem).
         """
-        dimensions, outputs = self.positions.shape[1], self.targets.shape[1]
         trend = self._trend(own)
-        if not len(own):
-            return np.zeros((0, dimensions)), np.zeros((0, outputs)), trend
         own = own[generator.permutation(len(own))[: size.rows]]
         first, rest = own[: size.candidates], own[size.candidates :]
         x = self.positions[first] / reach.lengths
         chosen, factor = pivots(x, size.centers, 0.1 * reach.noise, generator)
         centers, lower = x[chosen], factor[chosen]
-        moments = Moments.zero(len(chosen), outputs)
+        moments = Moments.zero(len(chosen), self.targets.shape[1])
+        if not len(chosen):
+            return centers, moments.cross, trend
         scale = self.weights[own].mean()
 
         def add(rows: np.ndarray, features: np.ndarray) -> None:

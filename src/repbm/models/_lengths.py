@@ -11,6 +11,7 @@ from scipy.linalg import cho_solve
 from scipy.optimize import minimize
 
 _ROUNDS = 60
+_SETTLED = 1e-5
 _START = 3.0
 _WIDEST = 300.0
 _NARROWEST = 0.05
@@ -42,20 +43,25 @@ def likely_reach(parts: Sequence[Part]) -> Reach:
     spread = np.concatenate([positions for positions, _ in parts]).std(axis=0)
     unit = np.where(spread > 0, spread, 1.0)
     scaled = [(positions / unit, outputs) for positions, outputs in parts]
-
-    def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
-        found = [_unlikelihood(parameters, *part) for part in scaled]
-        return sum(value for value, _, _ in found), np.sum([slope for _, slope, _ in found], axis=0)
-
-    bounds = [(np.log(_NARROWEST), np.log(_WIDEST))] * len(unit) + [(np.log(_LEAST_NOISE), 0.0)]
     # From a start without noise a noisy world can look like noise alone, and the other way round.
     starts = [np.log(np.append(np.full(len(unit), _START), noise)) for noise in _START_NOISES]
-    options = {"maxiter": _ROUNDS}
-    ends = [minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options) for start in starts]
-    best = min(ends, key=lambda end: end.fun).x
+    best, _ = min((_descended(scaled, start) for start in starts), key=lambda end: end[1])
     noise = float(np.exp(best[-1]))
     most = max(float(_unlikelihood(best, *part)[2].max()) for part in scaled)
     return Reach(unit * np.exp(best[:-1]), noise, float(np.sqrt(noise * most)))
+
+
+def _descended(parts: Sequence[Part], start: np.ndarray) -> tuple[np.ndarray, float]:
+    """The parameters of the least -log p downhill from a start, and its value."""
+
+    def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        found = [_unlikelihood(parameters, *part) for part in parts]
+        return sum(value for value, _, _ in found), np.sum([slope for _, slope, _ in found], axis=0)
+
+    bounds = [(np.log(_NARROWEST), np.log(_WIDEST))] * (len(start) - 1) + [(np.log(_LEAST_NOISE), 0.0)]
+    options = {"maxiter": _ROUNDS, "ftol": _SETTLED}
+    end = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return end.x, float(end.fun)
 
 
 def _unlikelihood(

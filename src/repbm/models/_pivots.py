@@ -35,7 +35,7 @@ def pivots(
         chosen += drawn[kept].tolist()
         left = np.maximum(left - (factor[:, known : len(chosen)] ** 2).sum(axis=1), 0.0)
         left[chosen] = 0.0
-    return np.asarray(chosen), factor[:, : len(chosen)]
+    return np.asarray(chosen, dtype=np.int64), factor[:, : len(chosen)]
 
 
 def _independent(gram: Float[np.ndarray, "size size"]) -> tuple[list[int], np.ndarray]:

@@ -41,7 +41,9 @@ def fit_precise(
         if best is None or best.share > _NEARLY_EXACT:
             best = kind(changes, best) or best
     assert best is not None
-    judged = changes.held_out & setting.smooth[sample.followed]
-    missed, moved = best.misses[judged] * box.reach, changes.targets[judged] * box.reach
-    noise = residual_noise(missed, moved, changes.actions[judged], sample.action_count, seed) if best.noisy else None
+    noise = None
+    if best.noisy:
+        held, smooth = changes.held_out, setting.smooth[sample.followed]
+        missed, moved = best.missed[smooth[held]] * box.reach, changes.targets[held & smooth] * box.reach
+        noise = residual_noise(missed, moved, changes.actions[held & smooth], sample.action_count, seed)
     return setting.model(best.dynamics, noise, horizon)
