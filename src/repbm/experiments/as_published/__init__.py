@@ -13,6 +13,10 @@
 No mistake, but part of the published figures: epsilon 0.02 in soft estimators, and individual errors of estimators that
 have no individual values, with the contribution of the one logged episode in their place. AM(pi) without a distance
 between representations is what `AM_PI` is everywhere.
+
+Not here: in CartPole with short episodes the published soft WDR and soft WMRDR (errors of 20 to 23) are nearly those of
+soft WPDIS (24), as if V and Q were 0 past the last step at which anybody follows the policy. That would spoil the soft
+rows of the long episodes, which are as they should be: a rule for both is not known.
 """
 
 from repbm.experiments.as_published._estimators import LengthSampling, StepSampling, hard_values, no_values
