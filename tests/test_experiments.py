@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -150,6 +150,18 @@ def test_a_killed_run_leaves_the_finished_ones(tmp_path: Path) -> None:
         reproduce(tiny("is", "wis"), 3, tmp_path, progress=stop)
     assert pl.read_parquet(tmp_path / "runs.parquet")["run"].to_list() == [0, 0]
     assert reproduce(tiny("is", "wis"), 3, tmp_path).rows()["run"].to_list() == [0, 0, 1, 1, 2, 2]
+
+
+def test_a_setting_at_its_default_is_no_other_experiment() -> None:
+    @dataclass(frozen=True)
+    class Later(Spec):
+        added: int = 0
+
+    spec = tiny("is")
+    later = Later(**{field.name: getattr(spec, field.name) for field in fields(spec)})
+    assert fingerprint(later) == fingerprint(spec)
+    assert fingerprint(replace(later, added=1)) != fingerprint(spec)
+    assert fingerprint(replace(spec, paper=replace(spec.paper, alpha=0.5))) != fingerprint(spec)
 
 
 def test_other_folders_are_refused(tmp_path: Path) -> None:

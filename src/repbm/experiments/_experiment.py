@@ -6,7 +6,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -72,11 +72,20 @@ class Experiment(ABC):
 
 
 def fingerprint(experiment: Experiment) -> str:
-    """SHA-256 of everything that the numbers depend on: the spec, and the files it names."""
-    digest = hashlib.sha256(json.dumps(asdict(experiment), sort_keys=True).encode())
+    """SHA-256 of everything that the numbers depend on: the spec, and the files it names.
+
+    A setting at its default is left out, so that one that is added later leaves stored runs what they were.
+    """
+    digest = hashlib.sha256(json.dumps(experiment, default=_said, sort_keys=True).encode())
     for file in experiment.files:
         try:
             digest.update(file.read_bytes())
         except OSError as fault:
             raise InputError(f"cannot be read ({fault.strerror})", where=str(file)) from fault
     return digest.hexdigest()
+
+
+def _said(spec: Any) -> dict[str, Any]:
+    """What a spec, or a part of one, says beyond the defaults of its fields."""
+    given = {field: getattr(spec, field.name) for field in fields(spec)}
+    return {field.name: value for field, value in given.items() if value != field.default}
