@@ -173,16 +173,23 @@ def test_it_can_be_resampled() -> None:
     assert 0 < sum(shares) <= 101
 
 
-def test_zero_weight_is_said_and_never_nan() -> None:
+def test_where_no_episode_follows_the_policy_the_critic_answers() -> None:
+    """No return looks past step 0, and the note says so."""
     known = enumerated(3, deterministic=True)
     data = known.data
     follows = known.policy[data.observations[:, 0].astype(int), data.actions.codes] == 1
     strays = np.flatnonzero(
         (data.lengths == 3) & follows[data.starts] & ~follows[np.minimum(data.starts + 1, data.lasts)]
     )
-    found = Magic(arbitrary(known))(case(known, data=data.take(strays)))
-    assert found.value is None
-    assert found.note == "not defined: no episode follows the policy past step 0"
+    asked = case(known, data=data.take(strays))
+    wdr = value(DoublyRobust(arbitrary(known), normalized=True), asked)
+    ends = sorted([wdr, value(DirectMethod(arbitrary(known)), asked)])
+    assert ends[0] - 1e-12 <= value(Magic(arbitrary(known)), asked) <= ends[1] + 1e-12
+    assert value(Magic(arbitrary(known), steps=(2,)), asked) == pytest.approx(wdr, abs=1e-12)
+    for j, name in ((-1, "the critic alone"), (0, "WDR")):
+        rough = Magic(arbitrary(known), steps=(j, 2) if j == 0 else (j,))(asked)
+        assert rough.note == f"100% on {name}; no episode follows the policy past step 0"
+        assert rough.believed == (j == -1)
 
 
 def test_steps() -> None:

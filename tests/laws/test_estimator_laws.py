@@ -204,6 +204,34 @@ def test_zero_weight_is_said_and_never_nan() -> None:
     assert "no episode follows the policy past step 0" in plain.note
 
 
+@pytest.mark.parametrize("discount", [1.0, 0.9])
+def test_past_the_last_episode_that_follows_the_critic_answers(discount: float) -> None:
+    """A log whose every episode strays at step 1, or at step 0, of a world without chance; the critic is exact."""
+    known = deterministic_world(11)
+    greedy = np.eye(known.policy.shape[1])[known.policy.argmax(axis=1)]
+    known = replace(known, policy=greedy)
+    data = known.data
+    follows = greedy[data.observations[:, 0].astype(int), data.actions.codes] == 1
+    second = np.minimum(data.starts + 1, data.lasts)
+    for strays, where in (
+        ((data.lengths > 1) & follows[data.starts] & ~follows[second], "past step 0"),
+        (~follows[data.starts], "even at its first step"),
+    ):
+        assert strays.any()
+        asked = case(known, discount, data=data.take(np.flatnonzero(strays)))
+        initial = asked.data.initial_observations[:, 0].astype(int)
+        truth = known.world.values(greedy, discount)[initial].mean()
+        for normalized in (False, True):
+            found = DoublyRobust(exact_critic(known, discount), normalized)(asked)
+            assert found.value == pytest.approx(truth, abs=1e-10)
+            assert found.note == f"no episode follows the policy {where}: the critic alone from there on"
+        assert found.pool is not None
+        n = len(asked.data)
+        again = found.pool(np.arange(n), n).values(np.random.default_rng(0).multinomial(n, [1 / n] * n, 5) * 1.0)
+        assert np.isfinite(again).all()
+        assert found.believed == (where == "even at its first step")
+
+
 def test_huge_weights_do_not_overflow_normalized_estimates() -> None:
     """1,000 steps with ratio 10 each: the weight 10^1000 is beyond floating point, the normalised value is not."""
     steps, n = 1000, 4

@@ -9,7 +9,7 @@ from repbm.estimators._case import Case
 from repbm.estimators._critics import Critic
 from repbm.estimators._estimate import Estimate
 from repbm.estimators._importance import unnormalized
-from repbm.estimators._normalized import NormalizedTerms
+from repbm.estimators._normalized import CRITIC_ALONE, NormalizedTerms
 
 
 @dataclass(frozen=True)
@@ -38,4 +38,4 @@ class DoublyRobust:
             return NormalizedTerms(weights, surprise, expected).estimate()
         before = weights.plain_before
         contributions = totals(lambda at: weights.plain(at) * surprise(at) + before(at) * expected(at), data.offsets)
-        return unnormalized(weights, contributions)
+        return unnormalized(weights, contributions, CRITIC_ALONE)

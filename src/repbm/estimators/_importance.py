@@ -73,9 +73,9 @@ class PerDecisionImportanceSampling:
         return unnormalized(weights, totals(lambda at: weights.plain(at) * rewards(at), case.data.offsets))
 
 
-def unnormalized(weights: Weights, contributions: np.ndarray) -> Estimate:
-    """The estimate that is the plain mean of these contributions."""
-    note = f"{weights.vanishing}: nothing after it is counted" if weights.vanishes else ""
+def unnormalized(weights: Weights, contributions: np.ndarray, rest: str = "nothing after it is counted") -> Estimate:
+    """The estimate that is the plain mean of these contributions; `rest` says what becomes of steps without weight."""
+    note = f"{weights.vanishing}: {rest}" if weights.vanishes else ""
     return Estimate.of_contributions(contributions, float(weights.effective_episodes[-1]), note)
 
 

@@ -14,6 +14,7 @@ from repbm.estimators._case import Case
 from repbm.estimators._critics import Critic
 from repbm.estimators._estimate import Estimate
 from repbm.estimators._normalized import NormalizedTerms
+from repbm.estimators._weights import Weights
 
 _MOST_RETURNS = 20
 _DRAWS = 500
@@ -27,10 +28,10 @@ class Magic:
     """A convex blend sum_j x_j g^(j) of j-step WDR returns, with the x of the least estimated mean squared error.
 
     g^(j) = sum_{t<=j} gamma^t [W_t r_t - (W_t Q_t - W_{t-1} V_t)] + gamma^(j+1) W_j V_{j+1}
-    runs from the critic alone (j = -1) to WDR (j the last step). x minimizes x'(Omega + b b')x over x >= 0,
-    sum_j x_j = 1: Omega is the covariance of the g^(j) over episodes, b_j the distance of g^(j) to a 90 % interval of
-    WDR from resampled episodes (always the same draws: no chance is left in the answer). `steps` are the j; None: up to
-    20, closer at the start. Intervals of the estimate take the x as given.
+    runs from the critic alone (j = -1) to WDR (j the last step at which any episode has weight). x minimizes
+    x'(Omega + b b')x over x >= 0, sum_j x_j = 1: Omega is the covariance of the g^(j) over episodes, b_j the distance
+    of g^(j) to a 90 % interval of WDR from resampled episodes (always the same draws: no chance is left in the answer).
+    `steps` are the j; None: up to 20, closer at the start. Intervals of the estimate take the x as given.
     """
 
     critic: Critic
@@ -48,15 +49,12 @@ class Magic:
     def __call__(self, case: Case) -> Estimate:
         case = case.softened(self.softening)
         weights = case.weights
-        if weights.vanishes:
-            note = f"not defined: {weights.vanishing}"
-            return Estimate(None, None, float(weights.effective_episodes[-1]), note)
         data = case.data
         logged, value = self.critic(case)
         surprise = data.discounted(lambda at: data.rewards[at] - logged[at], case.discount)
         expected = data.discounted(lambda at: value[at], case.discount)
         doubly = NormalizedTerms(weights, surprise, expected)
-        last = data.longest - 1
+        last = int(np.count_nonzero(weights.sums)) - 1
         steps = chosen_steps(last) if self.steps is None else np.unique(np.minimum(self.steps, last))
         returns = step_returns(doubly, steps)
         low, high = resampled_interval(doubly, canonical_order(returns, weights.log_last))
@@ -68,14 +66,14 @@ class Magic:
         blend = best_blend(returns, bias)
         estimate = blended(doubly, steps, blend).estimate()
         alone = float(blend[steps == -1].sum())
-        return replace(estimate, note=_note(steps, blend, last), believed=bool(alone > 1 - 1e-9))
+        return replace(estimate, note=_note(steps, blend, last, weights), believed=bool(alone > 1 - 1e-9))
 
 
 def chosen_steps(last: int) -> Int[np.ndarray, " returns"]:
     """-1, the last step, and steps between, closer at the start, where the weights still are many."""
-    lengths = np.unique(np.round(np.geomspace(1, last + 1, _MOST_RETURNS - 1)).astype(np.int64))
-    if last + 2 <= _MOST_RETURNS:
-        lengths = np.arange(1, last + 2)
+    lengths = np.arange(1, last + 2)
+    if len(lengths) >= _MOST_RETURNS:
+        lengths = np.unique(np.round(np.geomspace(1, last + 1, _MOST_RETURNS - 1)).astype(np.int64))
     return np.concatenate([[-1], lengths - 1])
 
 
@@ -104,7 +102,7 @@ def step_returns(doubly: NormalizedTerms, steps: Int[np.ndarray, " returns"]) ->
     weights, data = doubly.weights, doubly.weights.data
     assert doubly.before is not None
     everything = slice(None)
-    scale = len(data) / weights.sums
+    scale = doubly.scale
     after = weights.scaled * doubly.after(everything) * scale[data.steps]
     before = weights.before(everything) * doubly.before(everything) * np.concatenate([[1.0], scale[:-1]])[data.steps]
     # A step belongs to the first return that reaches it; those after the last of them to none.
@@ -171,8 +169,9 @@ def best_blend(
     return found / found.sum()
 
 
-def _note(steps: np.ndarray, blend: np.ndarray, last: int) -> str:
+def _note(steps: np.ndarray, blend: np.ndarray, last: int, weights: Weights) -> str:
     """Where the weight lies, the most first."""
-    names = {0: "on 1 step", -1: "on the critic alone", last: "on WDR"}
+    names = {0: "on 1 step", last: "on WDR", -1: "on the critic alone"}
     ranked = [(blend[k], int(steps[k])) for k in np.argsort(-blend, kind="stable") if blend[k] >= 0.005]
-    return ", ".join(f"{share:.0%} {names.get(j, f'on {j + 1} steps')}" for share, j in ranked[:3])
+    shares = ", ".join(f"{share:.0%} {names.get(j, f'on {j + 1} steps')}" for share, j in ranked[:3])
+    return f"{shares}; {weights.vanishing}" if weights.vanishes else shares

@@ -3,6 +3,8 @@
 value = sum_t [ A_t / D_t + B_t / D_{t-1} ],   D_t = sum_i w_t,   D_{-1} = n
 with A_t = sum_i w_t a_t and B_t = sum_i w_{t-1} b_t over the episodes that have a step t, and D_t over all episodes,
 finished ones with their last weight. WIS is the same with the whole episode as its one step.
+Where no episode has any weight left, sums of rewards alone are not defined; those with a critic (b_t) end with it: the
+terms that nothing is known of are 0, and what the last weights leave to the critic stands.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from repbm.data import Block, Terms, over_blocks, totals
 from repbm.estimators._estimate import Estimate
 from repbm.estimators._weights import Weights
 
+CRITIC_ALONE = "the critic alone from there on"
+"""What becomes of steps without weight where there is a critic."""
 _BLOCK_CELLS = 1 << 22
 _BLOCK_STEPS = 1 << 16
 
@@ -31,14 +35,22 @@ class NormalizedTerms:
     def estimate(self) -> Estimate:
         weights, data = self.weights, self.weights.data
         effective = float(weights.effective_episodes[-1])
-        if weights.vanishes:
+        if weights.vanishes and self.before is None:
             return Estimate(None, None, effective, f"not defined: {weights.vanishing}")
-        scale = len(data) / weights.sums
+        scale = self.scale
         contributions = totals(lambda at: self._after(at) * scale[data.steps[at]], data.offsets)
         if self.before is not None:
             earlier = np.concatenate([[1.0], scale[:-1]])
             contributions += totals(lambda at: self._before(at) * earlier[data.steps[at]], data.offsets)
-        return Estimate(float(contributions.mean()), contributions, effective, pool=self.pool)
+        note = f"{weights.vanishing}: {CRITIC_ALONE}" if weights.vanishes else ""
+        believed = not weights.sums.any()
+        return Estimate(float(contributions.mean()), contributions, effective, note, self.pool, believed=believed)
+
+    @property
+    def scale(self) -> Float[np.ndarray, " longest"]:
+        """n / D_t, 0 where no episode has any weight."""
+        sums = self.weights.sums
+        return np.divide(len(self.weights.data), sums, out=np.zeros_like(sums), where=sums > 0)
 
     def pool(self, groups: Int[np.ndarray, " episodes"], count: int) -> PooledTerms:
         weights, data = self.weights, self.weights.data
@@ -79,20 +91,20 @@ class PooledTerms:
 
     def values(self, counts: Float[np.ndarray, "draws groups"]) -> Float[np.ndarray, " draws"]:
         result = np.zeros(len(counts))
+        without = np.nan if self.before is None else 0.0
         earlier = counts @ self.sizes
         width = max(1, _BLOCK_CELLS // len(counts))
         for start in range(0, self.sums.shape[1], width):
             block = slice(start, start + width)
             sums = counts @ self.sums[:, block]
-            result += _ratios(counts @ self.after[:, block], sums)
+            result += _ratios(counts @ self.after[:, block], sums, without)
             if self.before is not None:
                 shifted = np.column_stack([earlier, sums[:, :-1]])
-                result += _ratios(counts @ self.before[:, block], shifted)
+                result += _ratios(counts @ self.before[:, block], shifted, without)
             earlier = sums[:, -1]
         return result
 
 
-def _ratios(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Row sums of above / below; NaN for a row with a zero below."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where((below > 0).all(axis=1), (above / below).sum(axis=1), np.nan)
+def _ratios(above: np.ndarray, below: np.ndarray, without: float) -> np.ndarray:
+    """Row sums of above / below, `without` where below is 0."""
+    return np.divide(above, below, out=np.full_like(above, without), where=below > 0).sum(axis=1)
