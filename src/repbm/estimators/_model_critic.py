@@ -67,7 +67,7 @@ class ModelCritic:
         if not len(rows):
             return logged, value
         states, left, taken = data.observations[rows], case.steps_left[rows], data.actions.codes[rows].astype(np.int64)
-        odds = acting(case.policy, self.name).probabilities(states, data.actions.labels)
+        odds = self._odds(case, rows)
         alike = np.zeros(len(rows))
         draws = self._draws(case, self.step_rollouts)
         for draw in range(draws):
@@ -82,6 +82,12 @@ class ModelCritic:
             found = self._rolled(case, states[other], left[other], taken[other], draws, draws, self.step_dtype)
             logged[rows[other]] = found.values
         return logged, value
+
+    def _odds(self, case: Case, rows: np.ndarray) -> Float[np.ndarray, "some actions"]:
+        """The policy's probabilities of the log's actions, at some logged steps."""
+        acting(case.policy, self.name)
+        assert case.decisions.matrix is not None
+        return case.decisions.matrix()[rows, : len(case.data.actions.labels)]
 
     def _draws(self, case: Case, rollouts: int) -> int:
         return 1 if case.deterministic and not self.model.stochastic else rollouts

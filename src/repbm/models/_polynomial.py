@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 from repbm.models._features import exponents, features, highest_degree
 from repbm.models._ridge import Moments
 
-_ROWS = 1 << 14
+_ROWS = 1 << 12
 _FEW = 10
 
 

@@ -24,9 +24,11 @@ class Moments:
 
     def add(self, x: Float[np.ndarray, "rows features"], y: Float[np.ndarray, "rows outputs"], w: np.ndarray) -> None:
         """Add rows, in place."""
-        weighted = x * w[:, None]
-        self.gram[...] += weighted.T @ x
-        self.cross[...] += weighted.T @ y
+        root = np.sqrt(w)[:, None]
+        # A matrix times its own transpose takes half the time of a product of two.
+        weighted = x * root
+        self.gram[...] += weighted.T @ weighted
+        self.cross[...] += weighted.T @ (y * root)
 
     def __add__(self, other: Moments) -> Moments:
         return Moments(self.gram + other.gram, self.cross + other.cross)

@@ -14,8 +14,9 @@ from repbm.models._features import exponents, features, highest_degree
 from repbm.models._sample import Sample
 from repbm.models._scaling import Range
 
-_LOGISTIC_ROWS = 50_000
+_LOGISTIC_ROWS = 20_000
 _FOLDS = 5
+_BLOCK = 4096
 
 
 class Termination(eqx.Module):
@@ -110,9 +111,23 @@ def ends_are_shown(sample: Sample) -> bool:
     return bool(not sample.ended.any() or sample.followed[sample.ended].mean() > 0.5)
 
 
-def _log_loss(termination: Termination, states: np.ndarray, ended: np.ndarray) -> float:
+@eqx.filter_jit
+def _compiled(termination: Termination, states: Float[Array, "block dimensions"]) -> Float[Array, " block"]:
+    return termination(states)
+
+
+def _probabilities(termination: Termination, states: np.ndarray) -> np.ndarray:
+    """For any number of states, in blocks of one size: compiled once."""
+    padded = np.concatenate([states, np.broadcast_to(states[-1:], (-len(states) % _BLOCK, states.shape[1]))])
     with jax.enable_x64(True):
-        probability = np.asarray(termination(jnp.asarray(states)))
+        parts = [
+            np.asarray(_compiled(termination, jnp.asarray(block))) for block in np.split(padded, len(padded) // _BLOCK)
+        ]
+    return np.concatenate(parts)[: len(states)]
+
+
+def _log_loss(termination: Termination, states: np.ndarray, ended: np.ndarray) -> float:
+    probability = _probabilities(termination, states)
     floor = 0.5 / len(ended)
     probability = np.clip(probability, floor, 1 - floor)
     return float(-np.log(np.where(ended, probability, 1 - probability)).sum())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -137,7 +138,8 @@ class ObservationPolicy(Policy):
                 fix="let the policy return actions as the log spells them",
             )
         every = tuple(labels)
-        return Decisions(every, lambda at: logged[at], lambda: self._matrix(data, known, every))
+        # Asked once, however many critics want to know.
+        return Decisions(every, lambda at: logged[at], cache(lambda: self._matrix(data, known, every)))
 
     def _matrix(
         self, data: Trajectories, known: tuple[Label, ...], every: tuple[Label, ...]
@@ -146,6 +148,7 @@ class ObservationPolicy(Policy):
         for start in range(0, len(result), _BLOCK):
             block = slice(start, start + _BLOCK)
             result[block] = self.choices(data.observations[block], known).matrix(every)
+        result.flags.writeable = False
         return result
 
 
