@@ -16,7 +16,7 @@ from repbm.core import InputError
 from repbm.models._model import Model
 from repbm.policies import ObservationPolicy, compiled, traceable
 
-_LARGEST_BATCH = 1 << 15
+_LARGEST_BATCH = 1 << 13
 _SMALLEST_BATCH = 1 << 6
 _NEGLIGIBLE = 1e-9
 
@@ -141,9 +141,9 @@ class _Walk(NamedTuple):
         return jnp.asarray((self.step < terms.steps_left) & (self.survival > _NEGLIGIBLE))
 
     def worthwhile(self, terms: _Terms) -> Bool[Array, ""]:
-        """Whether to go on with all together: more than a quarter is under way, or the batch is the smallest anyway."""
+        """Whether to go on with all together: more than half are under way, or the batch is the smallest anyway."""
         count = self.survival.shape[0]
-        return self.active(terms).sum() > (count // 4 if count > _SMALLEST_BATCH else 0)
+        return self.active(terms).sum() > (count // 2 if count > _SMALLEST_BATCH else 0)
 
 
 def _advanced(model: Model, walk: _Walk, terms: _Terms, probabilities: Float[Array, "batch actions"]) -> _Walk:
