@@ -57,9 +57,15 @@ def column(table: pl.DataFrame, name: str) -> np.ndarray:
 
 
 def plain_logarithmic(axis: Any) -> None:
-    """Numbers as people write them on a logarithmic axis, also between the powers of ten."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    """Numbers as people write them on a logarithmic axis; for what is already drawn.
 
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    At 1, 2 and 5 in every power of ten, or evenly where that would leave fewer than three.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    usual = [f * 10.0**k for k in range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))) for f in (1, 2, 5)]
+    enough = sum(low <= tick <= high for tick in usual) >= 3
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)) if enough else MaxNLocator(5))
     axis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:g}"))
     axis.set_minor_formatter(NullFormatter())
