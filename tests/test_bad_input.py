@@ -240,9 +240,9 @@ def test_table(program: Program, zeros_file: str, frame: pl.DataFrame, words: tu
         says(message, str(log))
 
 
-def test_weights_without_behavior_probabilities(program: Program, zeros_file: str) -> None:
-    log = program.store(GOOD.drop("behavior_prob"))
-    words = ("importance sampling", "--column behavior_prob=")
+def test_a_behavior_that_cannot_be_learned(program: Program, zeros_file: str) -> None:
+    log = program.store(GOOD.drop("behavior_prob").filter(pl.col("episode") == GOOD["episode"][0]))
+    words = ("behavior cannot be learned from one episode", "behavior_prob")
     says(program.refuses(log, "--estimator", "wis", policy=zeros_file), *words)
 
 

@@ -16,7 +16,10 @@ from repbm.domains import TabularWorld
 from repbm.estimators import DirectMethod, FunctionCritic
 from repbm.logs import log_frame, read_log
 
-ESTIMATES = "policy estimator value low high level std_error episodes effective_episodes note".split()
+ESTIMATES = (
+    "policy estimator value low high level std_error practice difference difference_low difference_high "
+    "episodes effective_episodes behavior note"
+).split()
 INDIVIDUALS = "policy estimator episode value low high source".split()
 DIAGNOSTICS = "policy step alive factual counterfactual u effective_episodes".split()
 BOUND = "risk_behavior risk_policy distance deviation".split()
@@ -64,7 +67,7 @@ def test_the_contract_of_files(here, monkeypatch, capsys) -> None:
     assert diagnostics["alive"][0] == 60
     assert (diagnostics["factual"] + diagnostics["counterfactual"] <= diagnostics["alive"]).all()
     stored = json.loads((here / "result/run.json").read_text())
-    assert set(stored) == {"version", "arguments", "seed", "log_sha256", "dynamics", "seconds"}
+    assert set(stored) == {"version", "arguments", "seed", "log_sha256", "dynamics", "behavior", "seconds"}
     assert stored["seed"] == 3
     assert len(stored["log_sha256"]) == 64
     printed = capsys.readouterr().out.splitlines()
@@ -164,3 +167,37 @@ def test_help_needs_no_jax_and_demo_shows_the_truth() -> None:
 def test_importance_sampling_never_imports_jax(here) -> None:
     code = "import sys\nfrom repbm import evaluate\nevaluate('log.parquet', 'probability:behavior_prob')\n"
     subprocess.run([sys.executable, "-c", code + "assert 'jax' not in sys.modules"], check=True)
+
+
+def test_what_is_done_now_stands_beside_every_estimate(here) -> None:
+    """The behavior itself is no better than what is done: differences are 0, for sure where weights are 1."""
+    evaluation = evaluate("log.parquet", "probability:behavior_prob", discount=0.9)
+    data = read_log("log.parquet")
+    for row in evaluation.estimates.iter_rows(named=True):
+        assert row["practice"] == pytest.approx(data.returns(0.9).mean())
+        assert row["behavior"] == "logged"
+        assert row["difference"] == pytest.approx(row["value"] - row["practice"])
+        if "soft" not in row["estimator"]:
+            assert (row["difference_low"], row["difference_high"]) == pytest.approx((0, 0), abs=1e-9)
+            assert row["high"] - row["low"] > 0.1
+    rows = evaluate("log.parquet", "my_policy.py:act", estimators=["wis", "repbm"], refits=4).estimates
+    assert (rows["difference_low"] < rows["difference"]).all()
+    assert (rows["difference"] < rows["difference_high"]).all()
+    assert rows["behavior"].to_list() == ["logged", None]
+
+
+def test_a_behavior_that_nobody_wrote_down_is_learned_and_said(here, frame: pl.DataFrame) -> None:
+    names = ["wpdis", "dr(am)", "am"]
+    known = evaluate(frame, "my_policy.py:act", estimators=names)
+    found = evaluate(frame.drop("behavior_prob"), "my_policy.py:act", estimators=names)
+    assert found.estimates["behavior"].to_list() == ["estimated", "estimated", None]
+    for mine, theirs in zip(found.estimates.iter_rows(named=True), known.estimates.iter_rows(named=True), strict=True):
+        assert mine["value"] == pytest.approx(theirs["value"], abs=0.5)
+        assert ("estimated behavior" in mine["note"]) == (mine["behavior"] == "estimated")
+    assert known.behavior is None
+    assert found.behavior is not None
+    account = found.run["behavior"]
+    assert account["kind"] == max(account["likelihoods"], key=lambda kind: account["likelihoods"][kind])
+    # A policy in a column needs no observations; the behavior does.
+    column = frame.drop("behavior_prob").with_columns(mine=pl.lit("a"))
+    assert evaluate(column, "column:mine", estimators=["wis"]).estimates["behavior"].to_list() == ["estimated"]

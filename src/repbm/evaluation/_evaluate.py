@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +16,13 @@ from repbm._version import __version__
 from repbm.core import InputError, stream
 from repbm.data import Trajectories
 from repbm.estimators import Case, DirectMethod, Estimator
-from repbm.evaluation._names import Recipe, as_estimator, as_policy, default_estimators
+from repbm.evaluation._names import Recipe, as_estimator, as_policy, default_estimators, needs_behavior
 from repbm.evaluation._store import fingerprint, write
 from repbm.evaluation._tables import Tables
 from repbm.evaluation._workshop import Precise, Preset, Workshop
 from repbm.inference import Resampling
 from repbm.logs import Source, read_individuals, read_log
-from repbm.policies import ObservationPolicy, Policy
+from repbm.policies import LearnedBehavior, ObservationPolicy, Policy, learn_behavior
 
 if TYPE_CHECKING:
     from repbm.models import Model, TabularModel
@@ -35,7 +35,9 @@ Progress = Callable[[str, int, int], None]
 class Evaluation:
     """What the log says about the policies: three tables, and how they were made.
 
-    `estimates`: policy, estimator, value, low, high, level, std_error, episodes, effective_episodes, note.
+    `estimates`: policy, estimator, value, low, high, level, std_error, practice (the mean return of the log: what is
+    done now), difference (value - practice), difference_low, difference_high, episodes, effective_episodes, behavior
+    (logged or estimated, where the estimator weighs by it), note.
     `individuals`: policy, estimator, episode, value, low, high, source (log or new).
     `diagnostics`: policy, step, alive, factual, counterfactual, u, effective_episodes, and, where a model was fitted as
     repbm, the terms of its bound: risk_behavior, risk_policy, distance, deviation (see `repbm.inference.bound_terms`).
@@ -51,6 +53,8 @@ class Evaluation:
     """The models fitted on the way, by policy and name."""
     dynamics: list[dict[str, Any]]
     """The kinds of dynamics that were compared on held-out episodes, with their errors."""
+    behavior: LearnedBehavior | None
+    """What the log was taken to do, where it does not say."""
     _source: Path | Trajectories = field(repr=False)
 
     @cached_property
@@ -62,6 +66,7 @@ class Evaluation:
             "seed": self.seed,
             "log_sha256": fingerprint(self._source),
             "dynamics": self.dynamics,
+            "behavior": None if self.behavior is None else _account(self.behavior),
             "seconds": self.seconds,
         }
 
@@ -98,7 +103,8 @@ def evaluate(
     Trajectories. `policy` is whatever `as_policy` understands, or a mapping of names to such. `horizon` cuts every
     episode after so many steps. `level` is that of the intervals; `seed` drives resampling, rollouts and whatever is
     fitted. Without `estimators`, those that the log and the policy support. `preset` is how models are fitted; with
-    `folds` of 2 or more, each fold of the episodes is judged by critics fitted to the others (cross-fitting).
+    `folds` of 2 or more, each fold of the episodes is judged by critics fitted to the others (cross-fitting). Where the
+    log does not say how probable its actions were, and an estimator needs it, that is learned (see `learn_behavior`).
     With `refits`, models are fitted again to so many resampled logs, and their values get intervals.
     `individuals` is a table of initial states (see `read_individuals`) whose values are wanted too.
     """
@@ -111,12 +117,20 @@ def evaluate(
     tell("reading the log", 0, 1)
     fits = any(isinstance(one, Recipe) for one in asked or ())
     data = _data(log, policies, columns, all_terminated, fits)
+    if data.behavior is None and not data.observations.shape[1] and _weighs(asked, data):
+        # Read again: the behavior is learned from observations.
+        data = _data(log, policies, columns, all_terminated, True)
     if horizon is not None:
         data = data.until(horizon)
+    learned = None
+    if data.behavior is None and _weighs(asked, data):
+        tell("learning the behavior", 0, 1)
+        learned = learn_behavior(data, seed)
+        data = replace(data, behavior=learned.logged(data))
     chosen = {name: _default(data, one) if asked is None else asked for name, one in policies.items()}
     total = sum(len(each) + 1 for each in chosen.values()) + 1
     new = None if individuals is None else read_individuals(individuals, data.observation_names, columns)
-    tables = Tables(level, Resampling(data, stream(seed, "resampling")))
+    tables = Tables(level, Resampling(data, stream(seed, "resampling")), learned)
     done = 1
     workshop = Workshop(preset or Precise(), seed, folds, lambda what: tell(what, done, total))
     models: dict[tuple[str, str], Model | TabularModel] = {}
@@ -132,7 +146,7 @@ def evaluate(
                 if refits and isinstance(estimator, Recipe) and isinstance(ready, DirectMethod):
                     what = f"{estimator.name}, policy {name}, refits"
                     again = workshop.refits(estimator, case, refits, partial(_told, tell, what, done, total))
-                tables.add(name, estimator.name, case, ready(case), again)
+                tables.add(name, estimator.name, case, ready(case), again, needs_behavior(estimator))
             if new is not None and isinstance(ready, DirectMethod):
                 tables.add_individuals(name, estimator.name, new.labels, ready.values_of(case, new.states), "new")
             done += 1
@@ -159,6 +173,7 @@ def evaluate(
         seconds=round(time.perf_counter() - began, 3),
         models=models,
         dynamics=workshop.preset.account(),
+        behavior=learned,
         _source=data if path is None else path,
     )
 
@@ -197,6 +212,25 @@ def _data(
     keep = dict.fromkeys(column for policy in policies.values() for column in policy.needs_columns)
     needs = needs_observations or any(policy.needs_observations for policy in policies.values())
     return read_log(log, columns=columns, keep=list(keep), all_terminated=all_terminated, needs_observations=needs)
+
+
+def _weighs(asked: Sequence[Estimator | Recipe] | None, data: Trajectories) -> bool:
+    """Whether probabilities of logged actions are wanted: where nobody asks for anything, if they can be learned."""
+    return len(data) > 1 if asked is None else any(map(needs_behavior, asked))
+
+
+def _account(learned: LearnedBehavior) -> dict[str, Any]:
+    shown = learned.reliability
+    return {
+        "kind": learned.kind,
+        "likelihoods": dict(learned.likelihoods),
+        "temperature": learned.temperature,
+        "mixed": learned.mixed,
+        "relative_error": shown.relative_error,
+        "predicted": shown.predicted.tolist(),
+        "observed": shown.observed.tolist(),
+        "count": shown.count.tolist(),
+    }
 
 
 def _told(tell: Progress, what: str, done: int, total: int, refit: int) -> None:

@@ -97,6 +97,13 @@ def as_estimator(given: str | Estimator) -> Estimator | Recipe:
     raise InputError(f"there is no estimator '{given}'", fix=fix)
 
 
+def needs_behavior(estimator: Estimator | Recipe) -> bool:
+    """Whether it weighs logged actions by their probabilities; a critic's own values do not."""
+    if isinstance(estimator, Recipe):
+        return estimator.name not in CRITICS
+    return not isinstance(estimator, DirectMethod)
+
+
 def default_estimators(behavior_known: bool, acts_anywhere: bool) -> list[Estimator | Recipe]:
     """What the log supports: models where the policy can act in any state, weights where propensities are known."""
     models = ("repbm", "am") if acts_anywhere else ()

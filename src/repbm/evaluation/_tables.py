@@ -8,7 +8,17 @@ import numpy as np
 import polars as pl
 
 from repbm.estimators import Case, Estimate
-from repbm.inference import Interval, Refits, Resampling, bound_terms, diagnostics, interval
+from repbm.inference import (
+    Interval,
+    Refits,
+    Resampling,
+    behavior_sensitivity,
+    bound_terms,
+    diagnostics,
+    difference,
+    interval,
+)
+from repbm.policies import LearnedBehavior
 
 if TYPE_CHECKING:
     from repbm.models import Model, TabularModel
@@ -20,18 +30,24 @@ _FEW = 50
 class Tables:
     """The result tables as they grow."""
 
-    def __init__(self, level: float, resampling: Resampling) -> None:
-        self.level, self.resampling = level, resampling
+    def __init__(self, level: float, resampling: Resampling, learned: LearnedBehavior | None = None) -> None:
+        self.level, self.resampling, self.learned = level, resampling, learned
         self.estimates: list[dict[str, Any]] = []
         self.individuals: list[pl.DataFrame] = []
         self.diagnostics: list[pl.DataFrame] = []
 
-    def add(self, policy: str, name: str, case: Case, estimate: Estimate, refits: Refits | None) -> None:
+    def add(
+        self, policy: str, name: str, case: Case, estimate: Estimate, refits: Refits | None, weighted: bool
+    ) -> None:
+        """A row; `weighted` says that it rests on the probabilities of logged actions."""
         estimate = _finite_estimate(estimate)
         bounds = interval(estimate, self.level, self.resampling)
         if refits is not None and estimate.value is not None:
             bounds = refits.interval(estimate.value, self.level)
         bounds = _finite_interval(bounds)
+        gain, gain_bounds = difference(estimate, bounds, case.returns, self.level, self.resampling, refits)
+        gain_bounds = _finite_interval(gain_bounds)
+        learned = self.learned if weighted else None
         self.estimates.append(
             {
                 "policy": policy,
@@ -41,9 +57,14 @@ class Tables:
                 "high": bounds.high,
                 "level": self.level,
                 "std_error": bounds.std_error,
+                "practice": float(case.returns.mean()),
+                "difference": gain,
+                "difference_low": gain_bounds.low,
+                "difference_high": gain_bounds.high,
                 "episodes": len(case.data),
                 "effective_episodes": estimate.effective_episodes,
-                "note": _note(case, estimate, bounds),
+                "behavior": None if not weighted else "logged" if learned is None else "estimated",
+                "note": _note(case, estimate, bounds, learned),
             }
         )
         if estimate.individual is not None:
@@ -98,8 +119,13 @@ _ESTIMATES = {
     "high": pl.Float64,
     "level": pl.Float64,
     "std_error": pl.Float64,
+    "practice": pl.Float64,
+    "difference": pl.Float64,
+    "difference_low": pl.Float64,
+    "difference_high": pl.Float64,
     "episodes": pl.Int64,
     "effective_episodes": pl.Float64,
+    "behavior": pl.String,
     "note": pl.String,
 }
 _INDIVIDUALS = {
@@ -115,8 +141,16 @@ _DIAGNOSTICS = ("policy", "step", "alive", "factual", "counterfactual", "u", "ef
 _BOUND = ("risk_behavior", "risk_policy", "distance", "deviation")
 
 
-def _note(case: Case, estimate: Estimate, bounds: Interval) -> str:
+def _note(case: Case, estimate: Estimate, bounds: Interval, learned: LearnedBehavior | None) -> str:
     notes = [estimate.note, bounds.note]
+    if learned is not None and estimate.value is not None:
+        error = learned.reliability.relative_error
+        reach = behavior_sensitivity(error, case.data.longest)
+        change = f"by up to {reach:.0%}" if reach < 10 else "beyond any use"
+        notes.append(
+            f"estimated behavior ({learned.kind}): probabilities off by {error:.1%}, over {case.data.longest} steps, "
+            f"may change a weight {change}"
+        )
     if bounds.low is not None and estimate.effective_episodes < _FEW:
         notes.append(f"only {estimate.effective_episodes:.1f} effective episodes: the interval may be far too narrow")
     unseen = case.decisions.labels[len(case.data.actions.labels) :]

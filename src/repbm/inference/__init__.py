@@ -2,7 +2,20 @@
 
 from repbm.inference._bound import BoundTerms, Constants, bound_terms
 from repbm.inference._diagnostics import diagnostics
+from repbm.inference._difference import difference
 from repbm.inference._intervals import Interval, Resampling, interval
 from repbm.inference._refits import Refits
+from repbm.inference._sensitivity import behavior_sensitivity
 
-__all__ = ["BoundTerms", "Constants", "Interval", "Refits", "Resampling", "bound_terms", "diagnostics", "interval"]
+__all__ = [
+    "BoundTerms",
+    "Constants",
+    "Interval",
+    "Refits",
+    "Resampling",
+    "behavior_sensitivity",
+    "bound_terms",
+    "diagnostics",
+    "difference",
+    "interval",
+]

@@ -18,6 +18,8 @@ _MOST_GROUPS = 1000
 _FEWEST_GROUPS = 50
 _TABLE_CELLS = 1 << 22
 
+_Pool = Callable[[Int[np.ndarray, " episodes"], int], Pooled]
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -40,6 +42,7 @@ class Resampling:
         n = len(data)
         self.count = min(n, max(_FEWEST_GROUPS, min(_MOST_GROUPS, _TABLE_CELLS // data.longest)))
         self._episodes, self._generator = n, generator
+        self._last: tuple[_Pool, np.ndarray] | None = None
 
     @cached_property
     def groups(self) -> Int[np.ndarray, " episodes"]:
@@ -53,10 +56,17 @@ class Resampling:
         equal = np.full(self.count, 1 / self.count)
         return self._generator.multinomial(self.count, equal, size=_DRAWS).astype(np.float64)
 
-    def values(self, pool: Callable[[Int[np.ndarray, " episodes"], int], Pooled]) -> np.ndarray:
-        """The estimate on every resampled log; NaN where it is not defined."""
-        groups = self.groups
-        return pool(groups, self.count).values(self.counts)
+    def values(self, pool: _Pool) -> np.ndarray:
+        """The estimate on every resampled log; NaN where it is not defined. The last one asked for is kept."""
+        if self._last is None or self._last[0] is not pool:
+            self._last = pool, pool(self.groups, self.count).values(self.counts)
+        return self._last[1]
+
+    def means(self, contributions: Float[np.ndarray, " episodes"]) -> Float[np.ndarray, " draws"]:
+        """The mean of these contributions on every resampled log."""
+        sums = np.bincount(self.groups, contributions, self.count)
+        sizes = np.bincount(self.groups, minlength=self.count)
+        return (self.counts @ sums) / (self.counts @ sizes)
 
 
 def interval(estimate: Estimate, level: float, resampling: Resampling) -> Interval:
@@ -70,18 +80,20 @@ def interval(estimate: Estimate, level: float, resampling: Resampling) -> Interv
     if estimate.believed:
         return Interval(None, None, None, "no interval: fit the critic again to resampled logs for one (--refits 20)")
     if estimate.pool is None:
-        return _student(estimate.value, estimate.contributions, level)
-    return _percentile(resampling.values(estimate.pool), level)
+        return student(estimate.value, estimate.contributions, level)
+    return percentile(resampling.values(estimate.pool), level)
 
 
-def _student(value: float, contributions: np.ndarray, level: float) -> Interval:
+def student(value: float, contributions: np.ndarray, level: float) -> Interval:
+    """Student's t over independent contributions."""
     n = len(contributions)
     error = float(contributions.std(ddof=1) / np.sqrt(n))
     reach = float(stdtrit(n - 1, 0.5 + level / 2)) * error
     return Interval(value - reach, value + reach, error)
 
 
-def _percentile(values: np.ndarray, level: float) -> Interval:
+def percentile(values: np.ndarray, level: float) -> Interval:
+    """The middle part of the values on resampled logs."""
     defined = np.isfinite(values)
     share = 1 - defined.mean()
     if share > (1 - level) / 2:

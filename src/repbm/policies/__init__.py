@@ -1,6 +1,7 @@
 """Policies: what is evaluated. Anything that gives actions or probabilities for a batch of observations."""
 
 from repbm.policies._base import Choices, Decisions, ObservationPolicy, Policy
+from repbm.policies._behavior import LearnedBehavior, Reliability, learn_behavior, reliability
 from repbm.policies._callable import CallablePolicy
 from repbm.policies._columns import ActionColumn, LoggedProbabilityColumn, ProbabilityColumns
 from repbm.policies._compiled import compiled, traceable
@@ -15,15 +16,19 @@ __all__ = [
     "Choices",
     "Decisions",
     "Greedy",
+    "LearnedBehavior",
     "LoggedProbabilityColumn",
     "NeighborPolicy",
     "NetworkPolicy",
     "ObservationPolicy",
     "Policy",
     "ProbabilityColumns",
+    "Reliability",
     "Softened",
     "TabularPolicy",
     "compiled",
     "epsilon_greedy",
+    "learn_behavior",
+    "reliability",
     "traceable",
 ]

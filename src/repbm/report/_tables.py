@@ -9,10 +9,12 @@ import polars as pl
 from rich.table import Table
 
 
-def number(value: float | None) -> str:
+def number(value: float | None, signed: bool = False) -> str:
     """Four significant digits, without needless exponents; a dash for nothing."""
     if value is None:
         return "-"
+    if signed and value > 0:
+        return f"+{number(value)}"
     if value != 0 and not 1e-4 <= abs(value) < 1e7:
         return f"{value:.3e}"
     digits = max(0, 3 - len(str(int(abs(value)))) + 1) if abs(value) >= 1 else 4
@@ -46,9 +48,13 @@ def _text(value: Any) -> str:
     return "-" if value is None else str(value)
 
 
+def _range(low: float, high: float, signed: bool = False) -> str:
+    return f"{number(low, signed)} to {number(high, signed)}"
+
+
 def _cells(row: Mapping[str, Any], truth: Mapping[str, float]) -> dict[str, str]:
     """One row as text, without policy and note."""
-    bounds = "-" if row["low"] is None else f"{number(row['low'])} to {number(row['high'])}"
+    bounds = "-" if row["low"] is None else _range(row["low"], row["high"])
     cells = {
         "estimator": row["estimator"],
         "value": number(row["value"]),
@@ -57,6 +63,9 @@ def _cells(row: Mapping[str, Any], truth: Mapping[str, float]) -> dict[str, str]
     if truth:
         error = None if row["value"] is None else row["value"] - truth[row["policy"]]
         cells |= {"truth": number(truth[row["policy"]]), "error": number(error)}
+    else:
+        gains = "-" if row["difference_low"] is None else _range(row["difference_low"], row["difference_high"], True)
+        cells |= {"against now": number(row["difference"], True), "its interval": gains}
     return cells | {"effective episodes": number(row["effective_episodes"])}
 
 
@@ -72,6 +81,8 @@ def estimates_tables(estimates: pl.DataFrame, truth: Mapping[str, float] | None 
         for row in rows:
             table.add_row(*_cells(row, truth or {}).values())
         yield table
+        if not truth:
+            yield f"now: {number(rows[0]['practice'])}, the mean return of the log; a value less this is 'against now'"
         notes: dict[str, list[str]] = {}
         for row in rows:
             if row["note"]:

@@ -1,0 +1,167 @@
+"""The behavior learned from the log: how probable every logged action was, where nobody wrote it down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.optimize import minimize
+
+from repbm.core import InputError, stream
+from repbm.data import Trajectories
+from repbm.policies._behavior_kinds import (
+    Kind,
+    by_boosting,
+    by_frequencies,
+    by_logistic,
+    by_neighbors,
+    by_table,
+)
+
+_FOLDS = 5
+_COMPARED_STEPS = 20_000
+"""So many steps decide between the kinds; the chosen one learns from more."""
+_LEARNED_STEPS = 200_000
+_BINS = 10
+_FEWEST_IN_BIN = 50
+_SMALLEST = 1e-12
+_MOST_STATES = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Predicted probabilities beside what happened: the mean of each in bins of the predicted, and how many."""
+
+    predicted: Float[np.ndarray, " bins"]
+    observed: Float[np.ndarray, " bins"]
+    count: Int[np.ndarray, " bins"]
+
+    @property
+    def relative_error(self) -> float:
+        """The mean over logged actions of |predicted - observed| / observed of their bin."""
+        taken = self.observed * self.count
+        away = np.abs(self.predicted - self.observed)
+        return float((away * self.count)[taken > 0].sum() / taken.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedBehavior:
+    """How probable every action was at every logged step.
+
+    Each episode is judged by what the others teach (cross-fitting). Of the kinds, the one under which held-out actions
+    are most likely; then calibrated on them: mu = (1 - mixed) p^(1 / temperature) / sum + mixed * share, with `share`
+    how often the log takes each action, so that none is impossible.
+    """
+
+    kind: str
+    likelihoods: Mapping[str, float]
+    """The mean log-likelihood of a held-out action, of every kind that was tried."""
+    probabilities: Float[np.ndarray, "steps actions"]
+    temperature: float
+    mixed: float
+    reliability: Reliability
+
+    def logged(self, data: Trajectories) -> Float[np.ndarray, " steps"]:
+        """The probability of the action that was taken."""
+        return self.probabilities[np.arange(len(data.rewards)), data.actions.codes]
+
+
+def learn_behavior(data: Trajectories, seed: int = 0) -> LearnedBehavior:
+    """The behavior behind a log, from its observations, the time of the decision, and what was done."""
+    if len(data) < 2:
+        raise InputError(
+            "the behavior cannot be learned from one episode: it would be judged by itself",
+            fix="log more episodes, or add a column behavior_prob",
+        )
+    codes, actions = data.actions.codes, len(data.actions.labels)
+    x = _features(data)
+    generator = stream(seed, "behavior")
+    count = min(_FOLDS, len(data))
+    fold = np.repeat(generator.permutation(len(data)) % count, data.lengths)
+    few = np.sort(generator.permutation(len(codes))[:_COMPARED_STEPS])
+    kinds = _kinds(data)
+    likelihoods: dict[str, float] = {}
+    for name, kind in kinds.items():
+        guessed = _cross_fitted(kind, x[few], codes[few], fold[few], actions, _COMPARED_STEPS)
+        shares = np.bincount(codes[few], minlength=actions) / len(few)
+        likelihoods[name] = -_calibration(guessed, codes[few], shares)[2]
+    best = max(likelihoods, key=lambda name: likelihoods[name])
+    guessed = _cross_fitted(kinds[best], x, codes, fold, actions, _LEARNED_STEPS)
+    shares = np.bincount(codes, minlength=actions) / len(codes)
+    temperature, mixed, _ = _calibration(guessed[few], codes[few], shares)
+    probabilities = _calibrated(guessed, shares, temperature, mixed)
+    return LearnedBehavior(
+        best, likelihoods, probabilities, temperature, mixed, reliability(probabilities[few], codes[few])
+    )
+
+
+def reliability(probabilities: Float[np.ndarray, "steps actions"], codes: Int[np.ndarray, " steps"]) -> Reliability:
+    """In bins of equally many pairs of step and action."""
+    predicted = probabilities.ravel()
+    happened = (codes[:, None] == np.arange(probabilities.shape[1])).ravel()
+    bins = int(np.clip(len(predicted) // _FEWEST_IN_BIN, 1, _BINS))
+    # Equal probabilities stay together.
+    edges = np.unique(np.quantile(predicted, np.linspace(0, 1, bins + 1)[1:-1]))
+    place = np.searchsorted(edges, predicted, side="left")
+    count = np.bincount(place)
+    full = count > 0
+    sums = [np.bincount(place, each)[full] for each in (predicted, happened)]
+    return Reliability(sums[0] / count[full], sums[1] / count[full], count[full])
+
+
+def _kinds(data: Trajectories) -> dict[str, Kind]:
+    kinds: dict[str, Kind] = {
+        "frequencies": by_frequencies,
+        "logistic": by_logistic,
+        "boosting": by_boosting,
+        "neighbors": by_neighbors,
+    }
+    first = data.observations[:, :1]
+    if data.observations.shape[1] == 1 and (first == np.round(first)).all() and len(np.unique(first)) <= _MOST_STATES:
+        kinds["table"] = by_table
+    return kinds
+
+
+def _features(data: Trajectories) -> Float[np.ndarray, "steps features"]:
+    return np.column_stack([data.observations, data.steps])
+
+
+def _cross_fitted(
+    kind: Kind, x: np.ndarray, codes: np.ndarray, fold: np.ndarray, actions: int, most: int
+) -> Float[np.ndarray, "steps actions"]:
+    """What the other folds teach about every step, from at most so many of their steps."""
+    result = np.empty((len(x), actions))
+    for k in np.unique(fold):
+        others, own = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        learned = others[:: -(-len(others) // most)] if len(others) else own
+        result[own] = kind(x[learned], codes[learned], actions)(x[own])
+    return result
+
+
+def _calibrated(
+    guessed: Float[np.ndarray, "steps actions"], shares: Float[np.ndarray, " actions"], temperature: float, mixed: float
+) -> Float[np.ndarray, "steps actions"]:
+    powers = np.maximum(guessed, _SMALLEST) ** (1 / temperature)
+    return (1 - mixed) * powers / powers.sum(axis=1, keepdims=True) + mixed * shares
+
+
+def _calibration(
+    guessed: Float[np.ndarray, "steps actions"], codes: Int[np.ndarray, " steps"], shares: Float[np.ndarray, " actions"]
+) -> tuple[float, float, float]:
+    """Temperature and mixed share under which the actions taken are most likely; the mean of -log likelihood."""
+    logs = np.log(np.maximum(guessed, _SMALLEST))
+    rows = np.arange(len(codes))
+
+    def settings(at: np.ndarray) -> tuple[float, float]:
+        return float(np.exp(np.clip(at[0], -3, 3))), float(1 / (1 + np.exp(-np.clip(at[1], -12, 6))))
+
+    def loss(at: np.ndarray) -> float:
+        temperature, mixed = settings(at)
+        scaled = logs / temperature
+        own = np.exp(scaled[rows, codes] - np.logaddexp.reduce(scaled, axis=1))
+        return float(-np.log((1 - mixed) * own + mixed * shares[codes]).mean())
+
+    found = minimize(loss, np.array([0.0, -4.0]), method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-7})
+    return (*settings(found.x), float(found.fun))

@@ -1,0 +1,95 @@
+"""Kinds of behavior: ways to tell from a state how probable every action was."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+Chances = Callable[[Float[np.ndarray, "batch features"]], Float[np.ndarray, "batch actions"]]
+"""The probabilities of all actions, for a batch of states."""
+
+Kind = Callable[[Float[np.ndarray, "steps features"], Int[np.ndarray, " steps"], int], Chances]
+"""(features, codes of the actions taken, number of actions) -> the chances that fit them."""
+
+_MOST_NEIGHBORS_FROM = 20_000
+_PRIOR = 1.0
+
+
+def by_frequencies(x: Float[np.ndarray, "steps features"], taken: Int[np.ndarray, " steps"], actions: int) -> Chances:
+    """Every state alike: how often the log takes each action."""
+    shares = _shares(taken, actions)
+    return lambda asked: np.broadcast_to(shares, (len(asked), actions))
+
+
+def by_table(x: Float[np.ndarray, "steps features"], taken: Int[np.ndarray, " steps"], actions: int) -> Chances:
+    """State by state, for states that are few: (n_sa + share_a) / (n_s + 1); the features must be whole numbers."""
+    states, place = np.unique(x[:, 0], return_inverse=True)
+    counts = np.bincount(place * actions + taken, minlength=len(states) * actions).reshape(-1, actions)
+    shares = _shares(taken, actions)
+    table = (counts + _PRIOR * shares) / (counts.sum(axis=1, keepdims=True) + _PRIOR)
+
+    def chances(asked: Float[np.ndarray, "batch features"]) -> Float[np.ndarray, "batch actions"]:
+        at = np.searchsorted(states, asked[:, 0]).clip(0, len(states) - 1)
+        known = states[at] == asked[:, 0]
+        return np.where(known[:, None], table[at], shares)
+
+    return chances
+
+
+def by_logistic(x: Float[np.ndarray, "steps features"], taken: Int[np.ndarray, " steps"], actions: int) -> Chances:
+    """Multinomial logistic regression on standardised features."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return _classified(make_pipeline(StandardScaler(), LogisticRegression(max_iter=300)), x, taken, actions)
+
+
+def by_boosting(x: Float[np.ndarray, "steps features"], taken: Int[np.ndarray, " steps"], actions: int) -> Chances:
+    """Gradient boosting of small trees."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    # Many actions need as many trees a round.
+    rounds = max(20, 100 // max(1, actions // 4))
+    model = HistGradientBoostingClassifier(max_iter=rounds, max_leaf_nodes=15, l2_regularization=1.0, random_state=0)
+    return _classified(model, x, taken, actions)
+
+
+def by_neighbors(x: Float[np.ndarray, "steps features"], taken: Int[np.ndarray, " steps"], actions: int) -> Chances:
+    """What was done in the nearest states, as many of them as the root of the number of steps (appendix A)."""
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    x, taken = (each[:: -(-len(x) // _MOST_NEIGHBORS_FROM)] for each in (x, taken))
+    count = max(1, round(np.sqrt(len(x))))
+    return _classified(make_pipeline(StandardScaler(), KNeighborsClassifier(count)), x, taken, actions)
+
+
+def _classified(model: Any, x: np.ndarray, taken: np.ndarray, actions: int) -> Chances:
+    from threadpoolctl import threadpool_limits
+
+    if len(np.unique(taken)) < 2:
+        return by_frequencies(x, taken, actions)
+    # One thread: those of OpenMP wait for each other at full speed, and for minutes where cores are shared.
+    with warnings.catch_warnings(), threadpool_limits(1, "openmp"):
+        # One that has not converged is judged by what it says of other episodes, as all are.
+        warnings.simplefilter("ignore")
+        model.fit(x, taken)
+    seen = model.classes_
+
+    def chances(asked: Float[np.ndarray, "batch features"]) -> Float[np.ndarray, "batch actions"]:
+        result = np.zeros((len(asked), actions))
+        with threadpool_limits(1, "openmp"):
+            result[:, seen] = model.predict_proba(asked)
+        return result
+
+    return chances
+
+
+def _shares(taken: Int[np.ndarray, " steps"], actions: int) -> Float[np.ndarray, " actions"]:
+    return np.bincount(taken, minlength=actions) / max(len(taken), 1)

@@ -1,0 +1,126 @@
+"""The behavior learned from a log, against the one that made it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from repbm.core import InputError, stream
+from repbm.data import Coded, Trajectories
+from repbm.policies import learn_behavior, reliability
+
+
+def logged(chances, n: int = 400, steps: int = 8, dimensions: int = 2, seed: int = 0, whole: int = 0) -> Trajectories:
+    """A log in which actions are drawn with these chances of states that are drawn at random."""
+    generator = np.random.default_rng(seed)
+    size = n * steps
+    states = generator.normal(size=(size, dimensions))
+    if whole:
+        states = generator.integers(0, whole, size=(size, 1)).astype(float)
+    odds = chances(states)
+    taken = (generator.random((size, 1)) > np.cumsum(odds, axis=1)).sum(axis=1)
+    return Trajectories(
+        states,
+        Coded(taken.astype(np.int32), tuple(range(odds.shape[1]))),
+        np.zeros(size),
+        np.arange(0, size + 1, steps),
+        np.ones(n, bool),
+        np.full((n, states.shape[1]), np.nan),
+    )
+
+
+def logistic(states: np.ndarray) -> np.ndarray:
+    scores = np.column_stack([np.zeros(len(states)), 2 * states[:, 0], states[:, 1] - 1])
+    odds = np.exp(scores)
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
+def stripes(states: np.ndarray) -> np.ndarray:
+    first = np.where((np.sin(3 * states[:, 0]) > 0) ^ (states[:, 1] > 0), 0.9, 0.2)
+    return np.column_stack([first, 1 - first])
+
+
+def table(states: np.ndarray) -> np.ndarray:
+    odds = np.random.default_rng(1).dirichlet([1.0, 1.0, 1.0], size=12)
+    return odds[states[:, 0].astype(int)]
+
+
+@pytest.mark.parametrize(
+    ("chances", "whole", "kinds"),
+    [(logistic, 0, ("logistic",)), (stripes, 0, ("boosting", "neighbors")), (table, 12, ("table",))],
+)
+def test_the_right_kind_is_found(chances, whole: int, kinds: tuple[str, ...]) -> None:
+    data = logged(chances, whole=whole)
+    found = learn_behavior(data)
+    assert found.kind in kinds
+    assert found.likelihoods[found.kind] == max(found.likelihoods.values())
+    np.testing.assert_allclose(found.probabilities.sum(axis=1), 1)
+    truth = chances(data.observations)
+    away = np.abs(found.probabilities - truth).mean()
+    plain = np.abs(np.bincount(data.actions.codes) / len(data.rewards) - truth).mean()
+    assert away < 0.3 * plain
+    assert found.probabilities.min() > 0
+    assert found.reliability.relative_error < 0.1
+    np.testing.assert_array_equal(
+        found.logged(data), found.probabilities[np.arange(len(data.rewards)), data.actions.codes]
+    )
+
+
+def test_where_nothing_is_to_be_learned_frequencies_win() -> None:
+    data = logged(lambda states: np.tile([0.3, 0.7], (len(states), 1)))
+    found = learn_behavior(data)
+    assert np.abs(found.probabilities - [0.3, 0.7]).max() < 0.06
+    gain = found.likelihoods[found.kind] - found.likelihoods["frequencies"]
+    assert gain < 1e-3
+
+
+def test_an_episode_does_not_judge_itself() -> None:
+    """Every state occurs in one episode only, and the action is what the state's own coin says."""
+    generator = np.random.default_rng(3)
+    n, steps = 100, 5
+    data = logged(lambda states: np.tile([0.5, 0.5], (len(states), 1)), n, steps, seed=4)
+    own = np.repeat(generator.normal(size=(n, 2)), steps, axis=0)
+    coin = np.repeat(generator.integers(0, 2, n), steps).astype(np.int32)
+    data = Trajectories(own, Coded(coin, (0, 1)), data.rewards, data.offsets, data.terminated, np.full((n, 2), np.nan))
+    found = learn_behavior(data)
+    assert -np.log(found.logged(data)).mean() > 0.65
+
+
+def test_the_behavior_may_depend_on_time() -> None:
+    data = logged(lambda states: np.tile([0.5, 0.5], (len(states), 1)), seed=5)
+    codes = np.where(data.steps < 4, 0, 1)
+    flipped = np.random.default_rng(6).random(len(codes)) < 0.1
+    data = Trajectories(
+        data.observations,
+        Coded(np.where(flipped, 1 - codes, codes).astype(np.int32), (0, 1)),
+        data.rewards,
+        data.offsets,
+        data.terminated,
+        data.final_observations,
+    )
+    found = learn_behavior(data)
+    assert np.abs(found.probabilities[:, 0] - np.where(data.steps < 4, 0.9, 0.1)).mean() < 0.03
+
+
+def test_reliability_tells_what_is_off() -> None:
+    generator = stream(0, "test")
+    odds = np.tile([0.2, 0.8], (20_000, 1))
+    codes = (generator.random(20_000) < 0.9).astype(np.int64)
+    found = reliability(odds, codes)
+    np.testing.assert_allclose(np.sort(found.predicted), [0.2, 0.8])
+    np.testing.assert_allclose(np.sort(found.observed), [0.1, 0.9], atol=0.01)
+    assert found.relative_error == pytest.approx(0.2, abs=0.02)
+    assert reliability(np.tile([0.1, 0.9], (20_000, 1)), codes).relative_error < 0.02
+
+
+def test_one_action_is_certain_and_one_episode_is_too_few() -> None:
+    data = logged(lambda states: np.tile([1.0], (len(states), 1)), 5, 3)
+    assert learn_behavior(data).probabilities == pytest.approx(1.0)
+    with pytest.raises(InputError, match="one episode"):
+        learn_behavior(data.take(np.array([0])))
+
+
+def test_the_seed_decides() -> None:
+    data = logged(logistic, 60, 5)
+    one, other = learn_behavior(data, 3), learn_behavior(data, 3)
+    np.testing.assert_array_equal(one.probabilities, other.probabilities)
