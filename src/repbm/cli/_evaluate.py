@@ -66,8 +66,8 @@ def evaluate(
             horizon=horizon,
             seed=seed,
             level=level,
-            columns=_columns(column or []),
-            all_terminated=_ends(ends),
+            columns=columns_of(column or []),
+            all_terminated=ends_of(ends),
             preset=as_preset(preset),
             folds=folds,
             refits=refits,
@@ -111,7 +111,7 @@ def _policies(given: list[str]) -> dict[str, str]:
     return named
 
 
-def _columns(given: list[str]) -> dict[str, str]:
+def columns_of(given: list[str]) -> dict[str, str]:
     from repbm.core import InputError
 
     renames: dict[str, str] = {}
@@ -125,7 +125,7 @@ def _columns(given: list[str]) -> dict[str, str]:
     return renames
 
 
-def _ends(given: str | None) -> bool | None:
+def ends_of(given: str | None) -> bool | None:
     from repbm.core import InputError
 
     if given not in (None, "terminated", "truncated"):

@@ -12,6 +12,7 @@ import typer
 from repbm._version import __version__
 from repbm.cli._collect import collect
 from repbm.cli._demo import demo
+from repbm.cli._doctor import doctor
 from repbm.cli._evaluate import evaluate
 from repbm.cli._reproduce import reproduce
 from repbm.cli._reproduction import reproduction
@@ -25,6 +26,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command()(doctor)
 app.command()(evaluate)
 app.command()(value)
 app.command()(demo)

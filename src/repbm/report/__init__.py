@@ -1,7 +1,17 @@
 """Results for people: tables as text, figures of experiments."""
 
+from repbm.report._examination import examination_lines
 from repbm.report._plots import figures
 from repbm.report._reproduction import Page, reproduction_page
 from repbm.report._tables import estimates_lines, estimates_tables, number, result_cells
 
-__all__ = ["Page", "estimates_lines", "estimates_tables", "figures", "number", "reproduction_page", "result_cells"]
+__all__ = [
+    "Page",
+    "estimates_lines",
+    "estimates_tables",
+    "examination_lines",
+    "figures",
+    "number",
+    "reproduction_page",
+    "result_cells",
+]

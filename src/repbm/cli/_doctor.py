@@ -1,0 +1,39 @@
+"""repbm doctor: what is wrong with a log, or looks like it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def doctor(
+    log: Annotated[str, typer.Argument(help="A CSV or Parquet file, or a folder of them; one row a step.")],
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help="Our column name = theirs, as in reward=outcome or obs=age,sodium. Repeatable."),
+    ] = None,
+    ends: Annotated[
+        str | None,
+        typer.Option(help="How every episode ends if the log has no such column: terminated or truncated."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit code 3 if there is a problem.")] = False,
+) -> None:
+    """What is wrong with this log, or looks like it?"""
+    import json as notation
+
+    from repbm.cli._evaluate import columns_of, ends_of
+    from repbm.doctor import examine
+    from repbm.logs import read_log
+    from repbm.report import examination_lines
+
+    found = examine(read_log(Path(log), columns=columns_of(column or []), all_terminated=ends_of(ends)))
+    if json:
+        typer.echo(notation.dumps(found.account(), indent=2))
+    else:
+        for line in examination_lines(found):
+            typer.echo(line)
+    if strict and not found.sound:
+        raise typer.Exit(3)

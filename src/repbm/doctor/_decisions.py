@@ -1,0 +1,118 @@
+"""What actions, their probabilities and rewards tell about how they were logged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from repbm.data import Trajectories
+from repbm.doctor._finding import Finding, Weight
+from repbm.doctor._sample import sampled_episodes
+
+_RARE = 10
+_MANY_ACTIONS = 50
+_SHIFTED = 0.2
+"""Rewards are taken to be shifted if so much more of their variance is told by the step before."""
+
+
+def actions(data: Trajectories) -> Iterator[Finding]:
+    counts = np.bincount(data.actions.codes, minlength=len(data.actions.labels))
+    labels = data.actions.labels
+    if len(labels) == 1:
+        yield Finding(
+            Weight.PROBLEM,
+            "one action",
+            f"the only action is {labels[0]!r}: nothing can be said about another policy",
+            "action",
+        )
+    elif len(labels) > _MANY_ACTIONS and len(labels) > 0.02 * len(data.rewards):
+        yield Finding(
+            Weight.PROBLEM,
+            "continuous actions",
+            f"there are {len(labels)} different actions in {len(data.rewards)} steps",
+            "action",
+            "a dose? group it into a few levels first",
+        )
+    else:
+        rare = [f"{label!r} ({count}x)" for label, count in zip(labels, counts, strict=True) if count < _RARE]
+        if rare:
+            words = f"few steps show {', '.join(rare[:5])}{' ...' if len(rare) > 5 else ''}"
+            yield Finding(Weight.REMARK, "rare actions", words, "action", "what follows them is hardly known")
+
+
+def probabilities(data: Trajectories) -> Iterator[Finding]:
+    """The mean of 1 / mu(a | s) over logged actions is the mean number of actions that are possible."""
+    if data.behavior is None:
+        words = "the log does not say how probable its actions were"
+        yield Finding(Weight.REMARK, "no probabilities", words, fix="they are estimated, and rows that use them say so")
+        return
+    inverse = 1 / data.behavior
+    mean, error = float(inverse.mean()), float(inverse.std() / np.sqrt(len(inverse)))
+    most = len(data.actions.labels)
+    if not 1 - 4 * error - 0.05 <= mean <= most + 4 * error + 0.05 * most:
+        yield Finding(
+            Weight.WARNING,
+            "probabilities",
+            f"the mean of 1 / probability is {mean:.3g}; it should be the number of actions that are possible, "
+            f"at most {most}",
+            "behavior_prob",
+            "are these the probabilities of the actions that were taken?",
+        )
+    elif most > 1 and (data.behavior == 1).all():
+        words = "is 1 at every step, though the log shows several actions"
+        yield Finding(
+            Weight.WARNING, "probabilities", words, "behavior_prob", "leave the column out: they are estimated then"
+        )
+
+
+def rewards(data: Trajectories) -> Iterator[Finding]:
+    low, high = data.rewards.min(), data.rewards.max()
+    if low == high:
+        lengths = data.lengths
+        if lengths.min() == lengths.max() or low == 0:
+            words = f"every reward is {low:g}: all policies are worth the same"
+            yield Finding(Weight.WARNING, "rewards", words, "reward")
+        return
+    before = np.ones(len(data.rewards), dtype=bool)
+    before[data.lasts] = False
+    if data.longest > 1 and not data.rewards[before].any():
+        yield Finding(Weight.REMARK, "rewards", "only last steps are rewarded", "reward")
+    yield from _shifted(data)
+
+
+def _shifted(data: Trajectories) -> Iterator[Finding]:
+    """Whether state and action of the step before tell more about a reward than those of its own step."""
+    data = sampled_episodes(data)
+    inner = np.ones(len(data.rewards), dtype=bool)
+    inner[data.starts] = False
+    now = np.flatnonzero(inner)
+    if len(now) < 100 or data.rewards[now].std() == 0:
+        return
+    x = _described(data)
+    own, earlier = (_explained(x[rows], data.rewards[now]) for rows in (now, now - 1))
+    if earlier > own + _SHIFTED and (data.rewards[data.starts] == data.rewards[data.starts[0]]).mean() > 0.9:
+        yield Finding(
+            Weight.WARNING,
+            "shifted rewards",
+            f"the step before tells {earlier:.0%} of the variance of a reward, its own step {own:.0%}",
+            "reward",
+            "a reward stands in the row of the decision that earned it: move rewards up by one row",
+        )
+
+
+def _described(data: Trajectories) -> np.ndarray:
+    """State, action, and their products."""
+    spread = data.observations.std(axis=0)
+    states = (data.observations - data.observations.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    taken = np.eye(len(data.actions.labels))[data.actions.codes][:, :20]
+    products = (states[:, :10, None] * taken[:, None, :]).reshape(len(states), -1)
+    return np.column_stack([np.ones(len(states)), states, states**2, taken, products])
+
+
+def _explained(x: np.ndarray, y: np.ndarray) -> float:
+    """The share of the variance of y in every other row that a linear fit to the rest tells."""
+    held = np.arange(len(y)) % 2 == 0
+    coefficients = np.linalg.lstsq(x[~held], y[~held], rcond=1e-8)[0]
+    total = ((y[held] - y[~held].mean()) ** 2).sum()
+    return float(1 - ((y[held] - x[held] @ coefficients) ** 2).sum() / total) if total > 0 else 0.0

@@ -1,0 +1,66 @@
+"""What the ends and the number of episodes tell about how they were logged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from repbm.data import Trajectories
+from repbm.doctor._finding import Finding, Weight
+
+_FEW = 30
+_HEAP = 5
+"""Ends at the longest length are suspect if they are so many times as many as at any length near it."""
+
+
+def few_episodes(data: Trajectories) -> Iterator[Finding]:
+    if len(data) < _FEW:
+        words = f"there are {len(data)} episodes: intervals rest on very little"
+        yield Finding(Weight.WARNING, "few episodes", words)
+
+
+def ends(data: Trajectories) -> Iterator[Finding]:
+    lengths, longest = data.lengths, data.longest
+    ended = data.terminated
+    at_limit = int((ended & (lengths == longest)).sum())
+    near = np.bincount(lengths[ended & (lengths < longest) & (lengths >= longest - 10)], minlength=1)
+    others = int((ended & (lengths < longest)).sum())
+    if at_limit >= max(5, 0.05 * len(data)) and others and at_limit > _HEAP * max(int(near.max()), 1):
+        yield Finding(
+            Weight.WARNING,
+            "truncated, not terminated?",
+            f"{at_limit} episodes are said to end by themselves at step {longest - 1}, the last that any has",
+            "terminated",
+            "if a limit stopped them, terminated is false there (truncated is true)",
+        )
+    if not ended.any() and lengths.min() < longest:
+        yield Finding(
+            Weight.WARNING,
+            "no ends",
+            f"no episode ends by itself, though they have {lengths.min()} to {longest} steps",
+            "terminated",
+            "is that so? what follows their last steps then counts as unknown",
+        )
+    lost = ended & np.isnan(data.final_observations).any(axis=1)
+    if lost.any():
+        yield Finding(
+            Weight.REMARK,
+            "last states",
+            f"the state in which {lost.sum()} of {ended.sum()} episodes ended is not in the log",
+            "next_obs",
+            "add next_obs_* columns, or a row with an empty action: ends are then learned from it",
+        )
+
+
+def copies(data: Trajectories) -> Iterator[Finding]:
+    """Episodes that are equal to others in every number; not where states are so few that this happens by chance."""
+    if len(np.unique(data.initial_observations, axis=0)) < 0.5 * len(data):
+        return
+    first = np.column_stack([data.initial_observations, data.lengths, data.returns(), data.actions.codes[data.starts]])
+    _, place, counts = np.unique(first, axis=0, return_index=True, return_counts=True)
+    many = int((counts - 1).sum())
+    if many:
+        labels = data.labels_of()
+        words = f"{many} episodes begin like another and earn the same, such as {labels[place[counts.argmax()]]!s}"
+        yield Finding(Weight.WARNING, "copies", words, "episode", "if rows were doubled, intervals are too narrow")

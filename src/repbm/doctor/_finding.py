@@ -1,0 +1,30 @@
+"""One thing that the doctor has to say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Weight(StrEnum):
+    """How much a finding matters: answers are wrong, may be wrong, or should be read knowing it."""
+
+    PROBLEM = "problem"
+    WARNING = "warning"
+    REMARK = "remark"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What, where (a column, an episode), and what to do about it."""
+
+    weight: Weight
+    check: str
+    what: str
+    where: str = ""
+    fix: str = ""
+
+    @property
+    def line(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        return f"{place}{self.what}{f'; {self.fix}' if self.fix else ''}"

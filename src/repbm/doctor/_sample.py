@@ -1,0 +1,35 @@
+"""A few thousand steps that stand for all: looking at each would take longer than reading the log."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from repbm.data import Trajectories
+
+_STEPS = 50_000
+
+
+def sampled_steps(data: Trajectories) -> Int[np.ndarray, " some"]:
+    """Positions of evenly spread steps, all of them in a small log."""
+    count = len(data.rewards)
+    return np.unique(np.linspace(0, count - 1, min(count, _STEPS)).astype(np.int64))
+
+
+def sampled_episodes(data: Trajectories) -> Trajectories:
+    """Evenly spread episodes that together have about so many steps, all of them in a small log."""
+    share = min(1.0, _STEPS / len(data.rewards))
+    count = max(2, int(share * len(data)))
+    return data if count >= len(data) else data.take(np.unique(np.linspace(0, len(data) - 1, count).astype(np.int64)))
+
+
+def names(data: Trajectories) -> list[str]:
+    """What the observation columns are called."""
+    return list(data.observation_names) or [f"obs_{k}" for k in range(data.observations.shape[1])]
+
+
+def correlation(x: Float[np.ndarray, " some"], y: Float[np.ndarray, " some"]) -> float:
+    """Of ranks' raw values, 0 where one of them does not vary."""
+    x, y = x - x.mean(), y - y.mean()
+    size = np.sqrt((x @ x) * (y @ y))
+    return float(x @ y / size) if size > 0 else 0.0

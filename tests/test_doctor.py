@@ -1,0 +1,162 @@
+"""The doctor: silent about a good log, and right about each thing that is wrong with one."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from repbm.cli import main
+from repbm.core import stream
+from repbm.data import Coded, Trajectories
+from repbm.doctor import Weight, examine
+from repbm.domains import CartPole, benchmark_policy, collect
+from repbm.logs import log_frame
+from repbm.policies import epsilon_greedy
+
+
+@pytest.fixture(scope="module")
+def good() -> Trajectories:
+    """Patients: age and pressure, a treatment that depends on both, a reward that depends on all."""
+    generator = np.random.default_rng(0)
+    n, steps = 200, 6
+    size = n * steps
+    age = np.repeat(generator.uniform(20, 80, n), steps)
+    pressure = generator.normal(120, 15, size)
+    chance = 1 / (1 + np.exp(-(pressure - 120) / 15))
+    treated = generator.random(size) < chance
+    reward = -0.1 * np.abs(pressure - 110) + treated + 0.1 * generator.normal(size=size)
+    lengths = generator.integers(3, steps + 1, n)
+    kept = np.tile(np.arange(steps), n) < np.repeat(lengths, steps)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    return Trajectories(
+        np.column_stack([age, pressure])[kept],
+        Coded(treated[kept].astype(np.int32), ("wait", "treat")),
+        reward[kept],
+        offsets,
+        lengths < steps,
+        np.column_stack([generator.uniform(20, 80, n), generator.normal(120, 15, n)]),
+        np.where(treated, chance, 1 - chance)[kept],
+        observation_names=("age", "pressure"),
+    )
+
+
+def said(data: Trajectories, weight: Weight | None = None) -> list[str]:
+    return [f.line for f in examine(data).findings if weight is None or f.weight is weight]
+
+
+def with_column(data: Trajectories, values: np.ndarray) -> Trajectories:
+    return replace(
+        data,
+        observations=np.column_stack([data.observations, values]),
+        final_observations=np.column_stack([data.final_observations, np.zeros(len(data))]),
+        observation_names=(*data.observation_names, "extra"),
+    )
+
+
+def test_a_good_log_is_left_in_peace(good: Trajectories) -> None:
+    assert said(good) == []
+    assert examine(good).sound
+
+
+@pytest.mark.parametrize("name", ["cartpole-long", "cartpole-short"])
+def test_a_simulated_log_is_left_in_peace(name: str) -> None:
+    data = collect(CartPole(), epsilon_greedy(benchmark_policy(name), 0.2), 60, stream(0, "log"))
+    assert said(data) == []
+
+
+def columns(data: Trajectories) -> dict[str, np.ndarray]:
+    codes, generator = data.actions.codes, np.random.default_rng(1)
+    size = len(codes)
+    to_come = np.concatenate([np.cumsum(part[::-1])[::-1] for part in np.split(data.rewards, data.offsets[1:-1])])
+    missing = generator.normal(size=size)
+    missing[::40] = -999
+    wild = generator.normal(size=size)
+    wild[7] = 1e6
+    celsius = generator.normal(37, 0.5, size)
+    return {
+        "is 4 at every step": np.full(size, 4.0),
+        "is the same as pressure": data.observations[:, 1],
+        "tells which action is taken": 3.0 - codes,
+        "is the reward of the same step": 100 * data.rewards + 3,
+        "is the sum of all rewards to come": to_come,
+        "is -999 in": missing,
+        "extra, episode": wild,
+        "two groups, around 37": np.where(generator.random(size) < 0.3, celsius * 1.8 + 32, celsius),
+    }
+
+
+def test_columns(good: Trajectories) -> None:
+    for what, values in columns(good).items():
+        found = said(with_column(good, values))
+        assert len(found) == 1, (what, found)
+        assert what in found[0]
+        assert found[0].startswith("extra")
+
+
+def test_ends(good: Trajectories) -> None:
+    limit = replace(good, terminated=np.ones(len(good), bool))
+    many = limit.take(np.concatenate([np.flatnonzero(good.lengths == 6)] * 1 + [np.flatnonzero(good.lengths < 6)[:9]]))
+    assert any("the last that any has" in line for line in said(many))
+    assert any("no episode ends by itself" in line for line in said(replace(good, terminated=good.terminated & False)))
+    lost = replace(good, final_observations=np.full_like(good.final_observations, np.nan))
+    assert any("is not in the log" in line for line in said(lost, Weight.REMARK))
+    doubled = good.take(np.concatenate([np.arange(len(good)), [3, 4]]))
+    assert any("2 episodes begin like another" in line for line in said(doubled))
+    assert any("there are 5 episodes" in line for line in said(good.take(np.arange(5))))
+
+
+def test_decisions(good: Trajectories) -> None:
+    size = len(good.rewards)
+    one = replace(good, actions=Coded(np.zeros(size, np.int32), ("wait",)), behavior=None)
+    assert any("the only action is 'wait'" in line for line in said(one, Weight.PROBLEM))
+    assert not examine(one).sound
+    doses = replace(good, actions=Coded(np.arange(size, dtype=np.int32), tuple(range(size))), behavior=None)
+    assert any("a dose?" in line for line in said(doses, Weight.PROBLEM))
+    codes = good.actions.codes.copy()
+    codes[5] = 2
+    rare = replace(good, actions=Coded(codes, ("wait", "treat", "operate")))
+    assert any("'operate' (1x)" in line for line in said(rare, Weight.REMARK))
+    assert good.behavior is not None
+    tenth = replace(good, behavior=good.behavior / 10)
+    assert any("the mean of 1 / probability" in line for line in said(tenth))
+    certain = replace(good, behavior=np.ones(size))
+    assert any("is 1 at every step" in line for line in said(certain))
+    assert any("does not say how probable" in line for line in said(replace(good, behavior=None), Weight.REMARK))
+
+
+def test_rewards(good: Trajectories) -> None:
+    nothing = replace(good, rewards=np.zeros(len(good.rewards)))
+    assert any("every reward is 0" in line for line in said(nothing))
+    late = np.zeros(len(good.rewards))
+    late[good.starts[1:] - 1] = 1.0
+    assert any("only last steps are rewarded" in line for line in said(replace(good, rewards=late), Weight.REMARK))
+    shifted = np.concatenate([[0.0], good.rewards[:-1]])
+    shifted[good.starts] = 0.0
+    assert any("move rewards up by one row" in line for line in said(replace(good, rewards=shifted)))
+
+
+def run(monkeypatch, *words: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["repbm", *words])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    return int(stopped.value.code or 0)
+
+
+def test_the_command(good: Trajectories, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    log_frame(good).write_csv("log.csv")
+    assert run(monkeypatch, "doctor", "log.csv", "--strict") == 0
+    assert "nothing to complain about" in capsys.readouterr().out
+    log_frame(good).with_columns(pl.col("action").replace("treat", "wait")).write_csv("bad.csv")
+    assert run(monkeypatch, "doctor", "bad.csv", "--strict") == 3
+    assert "PROBLEM action: the only action is 'wait'" in capsys.readouterr().out
+    assert run(monkeypatch, "doctor", "bad.csv", "--json") == 0
+    account = json.loads(capsys.readouterr().out)
+    assert not account["sound"]
+    assert account["findings"][0]["weight"] == "problem"
+    assert run(monkeypatch, "doctor", "none.csv") == 2
