@@ -13,10 +13,10 @@ import pytest
 from repbm.cli import main
 from repbm.core import stream
 from repbm.data import Coded, Trajectories
-from repbm.doctor import Weight, examine
+from repbm.doctor import Verdict, Weight, examine
 from repbm.domains import CartPole, benchmark_policy, collect
 from repbm.logs import log_frame
-from repbm.policies import epsilon_greedy
+from repbm.policies import CallablePolicy, LoggedProbabilityColumn, TabularPolicy, epsilon_greedy
 
 
 @pytest.fixture(scope="module")
@@ -160,3 +160,92 @@ def test_the_command(good: Trajectories, tmp_path, monkeypatch, capsys) -> None:
     assert not account["sound"]
     assert account["findings"][0]["weight"] == "problem"
     assert run(monkeypatch, "doctor", "none.csv") == 2
+
+
+@pytest.fixture(scope="module")
+def poles() -> Trajectories:
+    return collect(CartPole(horizon=40), epsilon_greedy(benchmark_policy("cartpole-short"), 0.2), 60, stream(0, "log"))
+
+
+def verdicts(data: Trajectories, **policies) -> dict[str, Verdict]:
+    return dict(examine(data, policies).verdicts)
+
+
+def test_what_a_log_supports(poles: Trajectories) -> None:
+    own = benchmark_policy("cartpole-short")
+    found = verdicts(
+        poles,
+        own=own,
+        behavior=epsilon_greedy(own, 0.2),
+        right=CallablePolicy(lambda x: np.ones(len(x), int)),
+        new=CallablePolicy(lambda x: np.where(x[:, 0] < 9, 7, 0), actions=(0, 1, 7)),
+    )
+    assert found["own"].word == "supported"
+    assert found["own"].models
+    assert not found["own"].weights
+    assert found["behavior"].models
+    assert found["behavior"].weights
+    assert found["right"].word.startswith("supported up to step")
+    assert found["right"].last_step < 10
+    assert not found["right"].supported
+    assert found["new"].word == "not supported"
+    assert "7 never" in found["new"].sentence
+    curve = found["right"].strange
+    assert curve is not None
+    assert (np.diff(curve) >= 0).all()
+    assert curve[-1] > 0.5
+
+
+def test_support_in_a_table() -> None:
+    """A line of states; the log steps to the right (1), or stays (0). The policy turns back (2) from state 3 on."""
+    generator = np.random.default_rng(0)
+    n, steps = 300, 6
+    states, actions = np.zeros((n, steps)), generator.integers(0, 2, (n, steps))
+    for t in range(1, steps):
+        states[:, t] = states[:, t - 1] + actions[:, t - 1]
+    codes = actions.copy()
+    codes[0, 0] = 2
+    data = Trajectories(
+        states.reshape(-1, 1),
+        Coded(codes.ravel().astype(np.int32), (0, 1, 2)),
+        states.ravel(),
+        np.arange(0, n * steps + 1, steps),
+        np.zeros(n, bool),
+        states[:, -1:] + actions[:, -1:],
+        np.full(n * steps, 0.5),
+    )
+    policy = np.zeros((7, 3))
+    policy[:3, 1] = 1.0
+    policy[3:, 2] = 1.0
+    turning = verdicts(data, turning=TabularPolicy(policy))["turning"]
+    assert turning.strange is not None
+    np.testing.assert_allclose(turning.strange, [0, 0, 0, 1, 1, 1], atol=1e-12)
+    assert turning.word == "supported up to step 2"
+    rushing = verdicts(data, rushing=TabularPolicy(np.tile([0.0, 1.0, 0.0], (7, 1))))["rushing"]
+    assert rushing.word == "supported"
+    assert rushing.account()["supported"]
+
+
+def test_a_policy_known_at_logged_steps_only(good: Trajectories) -> None:
+    assert good.behavior is not None
+    data = replace(good, columns={"p": good.behavior})
+    found = verdicts(data, same=LoggedProbabilityColumn("p"))["same"]
+    assert found.strange is None
+    assert found.word == "supported"
+    away = verdicts(
+        replace(data, columns={"p": good.behavior * (np.arange(len(good.rewards)) % 7 == 0)}),
+        far=LoggedProbabilityColumn("p"),
+    )
+    assert away["far"].word != "supported"
+
+
+def test_the_command_with_a_policy(poles: Trajectories, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    log_frame(poles).write_parquet("log.parquet")
+    (tmp_path / "p.py").write_text("import numpy as np\ndef right(x):\n    return np.ones(len(x), int)\n")
+    assert run(monkeypatch, "doctor", "log.parquet", "--policy", "right=p.py:right", "--strict") == 3
+    out = capsys.readouterr().out
+    assert "right: supported up to step" in out
+    assert "may answer: none for the whole horizon" in out
+    assert run(monkeypatch, "doctor", "log.parquet", "--policy", "right=p.py:right", "--json") == 0
+    assert not json.loads(capsys.readouterr().out)["verdicts"]["right"]["supported"]

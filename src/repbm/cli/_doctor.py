@@ -10,6 +10,9 @@ import typer
 
 def doctor(
     log: Annotated[str, typer.Argument(help="A CSV or Parquet file, or a folder of them; one row a step.")],
+    policy: Annotated[
+        list[str] | None, typer.Option(help="As for evaluate: what does the log support? Repeatable.")
+    ] = None,
     column: Annotated[
         list[str] | None,
         typer.Option(help="Our column name = theirs, as in reward=outcome or obs=age,sodium. Repeatable."),
@@ -19,17 +22,23 @@ def doctor(
         typer.Option(help="How every episode ends if the log has no such column: terminated or truncated."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit code 3 if there is a problem.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 3 if there is a problem, or a policy is not supported.")
+    ] = False,
 ) -> None:
-    """What is wrong with this log, or looks like it?"""
+    """What is wrong with this log, or looks like it? And what does it support?"""
     import json as notation
 
-    from repbm.cli._evaluate import columns_of, ends_of
+    from repbm.cli._evaluate import columns_of, ends_of, policies_of
     from repbm.doctor import examine
+    from repbm.evaluation import as_policy
     from repbm.logs import read_log
     from repbm.report import examination_lines
 
-    found = examine(read_log(Path(log), columns=columns_of(column or []), all_terminated=ends_of(ends)))
+    policies = {name: as_policy(words) for name, words in policies_of(policy or []).items()}
+    keep = list(dict.fromkeys(column for one in policies.values() for column in one.needs_columns))
+    data = read_log(Path(log), columns=columns_of(column or []), keep=keep, all_terminated=ends_of(ends))
+    found = examine(data, policies)
     if json:
         typer.echo(notation.dumps(found.account(), indent=2))
     else:

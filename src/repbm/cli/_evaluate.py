@@ -60,7 +60,7 @@ def evaluate(
     with progress(quiet) as tell:
         evaluation = run(
             log,
-            _policies(policy),
+            policies_of(policy),
             estimators=estimator,
             discount=discount,
             horizon=horizon,
@@ -96,7 +96,7 @@ def _save(evaluation: Evaluation, path: Path) -> None:
     save_model(fitted[0], path)
 
 
-def _policies(given: list[str]) -> dict[str, str]:
+def policies_of(given: list[str]) -> dict[str, str]:
     """Each by its own name: what stands before an equals sign, else the whole word."""
     from repbm.core import InputError
 

@@ -2,5 +2,6 @@
 
 from repbm.doctor._examination import Examination, examine
 from repbm.doctor._finding import Finding, Weight
+from repbm.doctor._verdict import Verdict, judge, model_of
 
-__all__ = ["Examination", "Finding", "Weight", "examine"]
+__all__ = ["Examination", "Finding", "Verdict", "Weight", "examine", "judge", "model_of"]

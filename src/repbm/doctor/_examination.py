@@ -1,9 +1,9 @@
-"""All checks of a log, one after the other."""
+"""All checks of a log, one after the other, and what it supports."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from repbm.data import Trajectories
@@ -11,6 +11,10 @@ from repbm.doctor._columns import constant_columns, equal_columns, leaking_colum
 from repbm.doctor._decisions import actions, probabilities, rewards
 from repbm.doctor._episodes import copies, ends, few_episodes
 from repbm.doctor._finding import Finding, Weight
+from repbm.doctor._sample import sampled_episodes
+from repbm.doctor._verdict import Verdict, judge, model_of
+from repbm.estimators import Case
+from repbm.policies import ObservationPolicy, Policy, learn_behavior
 
 Check = Callable[[Trajectories], Iterator[Finding]]
 
@@ -40,19 +44,26 @@ class Examination:
     actions: tuple[str, ...]
     observations: tuple[str, ...]
     findings: tuple[Finding, ...]
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    """What the log supports, policy by policy."""
 
     @property
     def sound(self) -> bool:
-        """Whether nothing is a problem."""
-        return all(finding.weight is not Weight.PROBLEM for finding in self.findings)
+        """Whether nothing is a problem, and every policy is supported."""
+        fine = all(finding.weight is not Weight.PROBLEM for finding in self.findings)
+        return fine and all(verdict.supported for verdict in self.verdicts.values())
 
     def account(self) -> dict[str, Any]:
         """As plain values, for JSON."""
-        return {**asdict(self), "sound": self.sound}
+        verdicts = {name: verdict.account() for name, verdict in self.verdicts.items()}
+        return {**asdict(replace(self, verdicts={})), "verdicts": verdicts, "sound": self.sound}
 
 
-def examine(data: Trajectories) -> Examination:
-    """Look at the structure of a log; what cannot be read at all is an error of `read_log` before."""
+def examine(data: Trajectories, policies: Mapping[str, Policy] | None = None, seed: int = 0) -> Examination:
+    """Look at the structure of a log, and at what it supports; what cannot be read is an error of `read_log` before.
+
+    Of a long log, evenly spread episodes tell what it supports.
+    """
     found = [finding for check in CHECKS for finding in check(data)]
     order = list(Weight)
     return Examination(
@@ -63,4 +74,14 @@ def examine(data: Trajectories) -> Examination:
         actions=tuple(str(label) for label in data.actions.labels),
         observations=data.observation_names,
         findings=tuple(sorted(found, key=lambda finding: order.index(finding.weight))),
+        verdicts=_verdicts(data, policies, seed) if policies else {},
     )
+
+
+def _verdicts(data: Trajectories, policies: Mapping[str, Policy], seed: int) -> dict[str, Verdict]:
+    data = sampled_episodes(data)
+    if data.behavior is None and len(data) > 1:
+        data = replace(data, behavior=learn_behavior(data, seed).logged(data))
+    acts = any(isinstance(policy, ObservationPolicy) for policy in policies.values())
+    model = model_of(data, data.longest, seed) if acts else None
+    return {name: judge(Case.of(data, policy), model, seed) for name, policy in policies.items()}

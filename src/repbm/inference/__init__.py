@@ -6,6 +6,7 @@ from repbm.inference._difference import difference
 from repbm.inference._intervals import Interval, Resampling, interval
 from repbm.inference._refits import Refits
 from repbm.inference._sensitivity import behavior_sensitivity
+from repbm.inference._tails import pareto_k
 
 __all__ = [
     "BoundTerms",
@@ -18,4 +19,5 @@ __all__ = [
     "diagnostics",
     "difference",
     "interval",
+    "pareto_k",
 ]

@@ -17,6 +17,7 @@ from repbm.models._risk import step_losses
 from repbm.models._rollout import Rolled, roll_out
 from repbm.models._sinkhorn import Wasserstein
 from repbm.models._store import load_model, save_model
+from repbm.models._strangeness import strangeness
 from repbm.models._tabular import TabularModel, few_states, fit_tabular
 from repbm.models._values import values_in
 
@@ -54,5 +55,6 @@ __all__ = [
     "roll_out",
     "save_model",
     "step_losses",
+    "strangeness",
     "values_in",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from repbm.doctor import Examination
+    from repbm.doctor import Examination, Verdict
 
 
 def examination_lines(found: Examination) -> Iterator[str]:
@@ -22,6 +22,15 @@ def examination_lines(found: Examination) -> Iterator[str]:
         yield f"{finding.weight.upper()} {finding.line}"
     if not found.findings:
         yield "nothing to complain about"
+    for name, verdict in found.verdicts.items():
+        yield f"{name}: {verdict.sentence}"
+        yield f"    may answer: {_admissible(verdict)}"
+
+
+def _admissible(verdict: Verdict) -> str:
+    """Which kinds of estimators may be believed."""
+    kinds = {"models (repbm, am, fqe)": verdict.models, "weights (wis, wpdis, dr, wdr, magic)": verdict.weights}
+    return ", ".join(kind for kind, fine in kinds.items() if fine) or "none for the whole horizon"
 
 
 def _some(words: tuple[str, ...], most: int = 12) -> str:
