@@ -129,7 +129,7 @@ def zeros_file(program: Program) -> str:
 
 def test_the_good_log_is_good(program: Program) -> None:
     code, printed, error = program.run(program.store(GOOD), "--policy", POLICY, "--out", program.out)
-    assert (code, error) == (0, "")
+    assert (code, error) == (0, "warning: there are 2 episodes: intervals rest on very little\n")
     assert "wis" in printed
     names = ["diagnostics.csv", "estimates.csv", "individuals.csv", "run.json"]
     assert sorted(path.name for path in program.out.iterdir()) == names
@@ -713,7 +713,7 @@ def test_foreign_file_beside_the_logs_is_not_opened(
     program.write("logs/secret.txt", "x").chmod(0)
     with unprivileged():
         code, _, error = program.run(open_folder / "logs", "--policy", POLICY, "--out", program.out)
-    assert (code, error) == (0, "")
+    assert (code, error) == (0, "warning: there are 2 episodes: intervals rest on very little\n")
 
 
 # The real program.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -12,12 +13,14 @@ import pytest
 
 from repbm import evaluate
 from repbm.cli import main
+from repbm.doctor import Verdict
 from repbm.domains import TabularWorld
 from repbm.estimators import DirectMethod, FunctionCritic
+from repbm.evaluation._headline import disagreements, headline
 from repbm.logs import log_frame, read_log
 
 ESTIMATES = (
-    "policy estimator value low high level std_error practice difference difference_low difference_high "
+    "policy estimator headline value low high level std_error practice difference difference_low difference_high "
     "episodes effective_episodes behavior note"
 ).split()
 INDIVIDUALS = "policy estimator episode value low high source".split()
@@ -67,7 +70,7 @@ def test_the_contract_of_files(here, monkeypatch, capsys) -> None:
     assert diagnostics["alive"][0] == 60
     assert (diagnostics["factual"] + diagnostics["counterfactual"] <= diagnostics["alive"]).all()
     stored = json.loads((here / "result/run.json").read_text())
-    assert set(stored) == {"version", "arguments", "seed", "log_sha256", "dynamics", "behavior", "seconds"}
+    assert set(stored) == {"version", "arguments", "seed", "log_sha256", "dynamics", "doctor", "behavior", "seconds"}
     assert stored["seed"] == 3
     assert len(stored["log_sha256"]) == 64
     printed = capsys.readouterr().out.splitlines()
@@ -183,15 +186,17 @@ def test_what_is_done_now_stands_beside_every_estimate(here) -> None:
     rows = evaluate("log.parquet", "my_policy.py:act", estimators=["wis", "repbm"], refits=4).estimates
     assert (rows["difference_low"] < rows["difference"]).all()
     assert (rows["difference"] < rows["difference_high"]).all()
-    assert rows["behavior"].to_list() == ["logged", None]
+    assert dict(rows.select("estimator", "behavior").iter_rows()) == {"wis": "logged", "repbm": None}
 
 
 def test_a_behavior_that_nobody_wrote_down_is_learned_and_said(here, frame: pl.DataFrame) -> None:
     names = ["wpdis", "dr(am)", "am"]
     known = evaluate(frame, "my_policy.py:act", estimators=names)
     found = evaluate(frame.drop("behavior_prob"), "my_policy.py:act", estimators=names)
-    assert found.estimates["behavior"].to_list() == ["estimated", "estimated", None]
-    for mine, theirs in zip(found.estimates.iter_rows(named=True), known.estimates.iter_rows(named=True), strict=True):
+    marked = dict(found.estimates.select("estimator", "behavior").iter_rows())
+    assert marked == {"am": None, "wpdis": "estimated", "dr(am)": "estimated"}
+    tables = (each.estimates.sort("estimator").iter_rows(named=True) for each in (found, known))
+    for mine, theirs in zip(*tables, strict=True):
         assert mine["value"] == pytest.approx(theirs["value"], abs=0.5)
         assert ("estimated behavior" in mine["note"]) == (mine["behavior"] == "estimated")
     assert known.behavior is None
@@ -201,3 +206,32 @@ def test_a_behavior_that_nobody_wrote_down_is_learned_and_said(here, frame: pl.D
     # A policy in a column needs no observations; the behavior does.
     column = frame.drop("behavior_prob").with_columns(mine=pl.lit("a"))
     assert evaluate(column, "column:mine", estimators=["wis"]).estimates["behavior"].to_list() == ["estimated"]
+
+
+def test_the_answer_comes_first_and_rests_on_what_holds(here, frame: pl.DataFrame) -> None:
+    """Near the behavior weights hold: doubly robust. Far from it they do not: the model."""
+    near = evaluate(frame, "probability:behavior_prob", estimators=["is", "wpdis"])
+    assert near.estimates["headline"].to_list() == [True, False]
+    assert near.estimates["estimator"][0] == "wpdis"
+    assert near.examination.verdicts["probability:behavior_prob"].weights
+    far = evaluate(frame, "my_policy.py:act", estimators=["wis", "wdr(am)", "am"])
+    assert far.estimates.row(0, named=True)["estimator"] == "am"
+    assert far.estimates["headline"].to_list() == [True, False, False]
+    verdict = far.examination.verdicts["my_policy.py:act"]
+    assert (verdict.models, verdict.weights) == (True, False)
+    assert far.run["doctor"]["verdicts"]["my_policy.py:act"]["verdict"] == "supported"
+
+
+def test_estimators_that_disagree_are_named() -> None:
+    def row(name: str, value: float, low: float | None = None, high: float | None = None) -> dict:
+        return {"estimator": name, "value": value, "low": low, "high": high}
+
+    fine = Verdict(3, np.zeros(3), 0.2, np.full(3, 100.0))
+    rows = [row("repbm", 5.0), row("wdr(repbm)", 3.0, 2.0, 4.0), row("wpdis", 4.5, 3.5, 6.0), row("soft-is", 99.0)]
+    assert headline(rows, fine) == 1
+    assert disagreements(rows, 1, fine) == ["repbm", "wpdis"]
+    heavy = replace(fine, pareto_k=0.9)
+    assert headline(rows, heavy) == 0
+    assert disagreements(rows, 0, heavy) == []
+    assert headline([row("wis", None)], fine) is None  # type: ignore[arg-type]
+    assert headline([row("soft-is", 1.0)], fine) == 0

@@ -5,20 +5,29 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-import polars as pl
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from repbm.report import estimates_lines, estimates_tables
 
+if TYPE_CHECKING:
+    from repbm.evaluation import Evaluation
 
-def show(estimates: pl.DataFrame, truth: Mapping[str, float] | None = None) -> None:
+
+def show(evaluation: Evaluation, truth: Mapping[str, float] | None = None) -> None:
+    """The estimates and the verdicts; what the doctor warns of goes to standard error."""
+    found = evaluation.examination
+    verdicts = {name: verdict.sentence for name, verdict in found.verdicts.items()}
+    for finding in found.findings:
+        if finding.weight != "remark":
+            print(f"{finding.weight}: {finding.line}", file=sys.stderr)
     if sys.stdout.isatty():
-        for part in estimates_tables(estimates, truth):
+        for part in estimates_tables(evaluation.estimates, truth, verdicts):
             Console().print(part, highlight=False)
         return
-    for line in estimates_lines(estimates, truth):
+    for line in estimates_lines(evaluation.estimates, truth, verdicts):
         print(line)
 
 

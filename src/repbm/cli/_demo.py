@@ -33,7 +33,7 @@ def demo(
         log.write_parquet(out / "log.parquet")
     with progress(False) as tell:
         evaluation = evaluate(log, policies, seed=seed, progress=tell)
-    show(evaluation.estimates, truth)
+    show(evaluation, truth)
     typer.echo(f"The logging policy itself is worth {world.truth(behavior):.4f}.")
     if out is not None:
         evaluation.write(out / "result")

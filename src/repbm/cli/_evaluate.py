@@ -79,7 +79,7 @@ def evaluate(
     if out is not None:
         evaluation.write(out)
     if not quiet:
-        show(evaluation.estimates)
+        show(evaluation)
         if out is not None:
             typer.echo(f"written to {out}")
 

@@ -15,6 +15,7 @@ import polars as pl
 from repbm._version import __version__
 from repbm.core import InputError, stream
 from repbm.data import Trajectories
+from repbm.doctor import Examination, Verdict, examine, judge
 from repbm.estimators import Case, DirectMethod, Estimator
 from repbm.evaluation._names import Recipe, as_estimator, as_policy, default_estimators, needs_behavior
 from repbm.evaluation._store import fingerprint, write
@@ -35,9 +36,10 @@ Progress = Callable[[str, int, int], None]
 class Evaluation:
     """What the log says about the policies: three tables, and how they were made.
 
-    `estimates`: policy, estimator, value, low, high, level, std_error, practice (the mean return of the log: what is
-    done now), difference (value - practice), difference_low, difference_high, episodes, effective_episodes, behavior
-    (logged or estimated, where the estimator weighs by it), note.
+    `estimates`: policy, estimator, headline (the answer, which stands first), value, low, high, level, std_error,
+    practice (the mean return of the log: what is done now), difference (value - practice), difference_low,
+    difference_high, episodes, effective_episodes, behavior (logged or estimated, where the estimator weighs by it) and
+    note.
     `individuals`: policy, estimator, episode, value, low, high, source (log or new).
     `diagnostics`: policy, step, alive, factual, counterfactual, u, effective_episodes, and, where a model was fitted as
     repbm, the terms of its bound: risk_behavior, risk_policy, distance, deviation (see `repbm.inference.bound_terms`).
@@ -55,6 +57,8 @@ class Evaluation:
     """The kinds of dynamics that were compared on held-out episodes, with their errors."""
     behavior: LearnedBehavior | None
     """What the log was taken to do, where it does not say."""
+    examination: Examination
+    """What the doctor says of the log, and what it supports, policy by policy."""
     _source: Path | Trajectories = field(repr=False)
 
     @cached_property
@@ -66,6 +70,7 @@ class Evaluation:
             "seed": self.seed,
             "log_sha256": fingerprint(self._source),
             "dynamics": self.dynamics,
+            "doctor": self.examination.account(),
             "behavior": None if self.behavior is None else _account(self.behavior),
             "seconds": self.seconds,
         }
@@ -122,6 +127,7 @@ def evaluate(
         data = _data(log, policies, columns, all_terminated, True)
     if horizon is not None:
         data = data.until(horizon)
+    examination = examine(data)
     learned = None
     if data.behavior is None and _weighs(asked, data):
         tell("learning the behavior", 0, 1)
@@ -134,6 +140,7 @@ def evaluate(
     done = 1
     workshop = Workshop(preset or Precise(), seed, folds, lambda what: tell(what, done, total))
     models: dict[tuple[str, str], Model | TabularModel] = {}
+    verdicts: dict[str, Verdict] = {}
     for name, one in policies.items():
         tell(f"asking policy {name}", done, total)
         case = _case(data, name, one, discount, horizon)
@@ -150,8 +157,11 @@ def evaluate(
             if new is not None and isinstance(ready, DirectMethod):
                 tables.add_individuals(name, estimator.name, new.labels, ready.values_of(case, new.states), "new")
             done += 1
-        tables.add_diagnostics(name, case, workshop.models(case).get("repbm"))
-        models |= {(name, critic): model for critic, model in workshop.models(case).items()}
+        fitted = workshop.models(case)
+        tables.add_diagnostics(name, case, fitted.get("repbm"))
+        models |= {(name, critic): model for critic, model in fitted.items()}
+        verdicts[name] = judge(case, fitted.get("am", fitted.get("repbm")), seed)
+        tables.settle(name, verdicts[name])
     tell("done", total, total)
     path = Path(log) if isinstance(log, str | Path) else None
     arguments = {
@@ -174,6 +184,7 @@ def evaluate(
         models=models,
         dynamics=workshop.preset.account(),
         behavior=learned,
+        examination=replace(examination, verdicts=verdicts),
         _source=data if path is None else path,
     )
 

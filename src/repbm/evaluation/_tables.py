@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from repbm.doctor import Verdict
 from repbm.estimators import Case, Estimate
+from repbm.evaluation._headline import disagreements, headline
 from repbm.inference import (
     Interval,
     Refits,
@@ -52,6 +54,7 @@ class Tables:
             {
                 "policy": policy,
                 "estimator": name,
+                "headline": False,
                 "value": estimate.value,
                 "low": bounds.low,
                 "high": bounds.high,
@@ -71,6 +74,20 @@ class Tables:
             labels = [str(label) for label in case.data.labels_of().tolist()]
             reach = None if refits is None else refits.individual_reach(self.level)
             self.add_individuals(policy, name, labels, estimate.individual, "log", reach)
+
+    def settle(self, policy: str, verdict: Verdict) -> None:
+        """Name the answer among the rows of a policy, and put it first."""
+        rows = [row for row in self.estimates if row["policy"] == policy]
+        answer = headline(rows, verdict)
+        if answer is None:
+            return
+        rows[answer]["headline"] = True
+        apart = disagreements(rows, answer, verdict)
+        if apart:
+            said = f"{', '.join(apart)} {'says' if len(apart) == 1 else 'say'} otherwise"
+            rows[answer]["note"] = "; ".join(part for part in (rows[answer]["note"], said) if part)
+        first = self.estimates.index(rows[0])
+        self.estimates.insert(first, self.estimates.pop(self.estimates.index(rows[answer])))
 
     def add_individuals(
         self,
@@ -114,6 +131,7 @@ class Tables:
 _ESTIMATES = {
     "policy": pl.String,
     "estimator": pl.String,
+    "headline": pl.Boolean,
     "value": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,

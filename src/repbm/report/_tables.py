@@ -69,8 +69,10 @@ def _cells(row: Mapping[str, Any], truth: Mapping[str, float]) -> dict[str, str]
     return cells | {"effective episodes": number(row["effective_episodes"])}
 
 
-def estimates_tables(estimates: pl.DataFrame, truth: Mapping[str, float] | None = None) -> Iterator[Table | str]:
-    """For a terminal: one table a policy, with the truth where it is known, then what is to be noted."""
+def estimates_tables(
+    estimates: pl.DataFrame, truth: Mapping[str, float] | None = None, verdicts: Mapping[str, str] | None = None
+) -> Iterator[Table | str]:
+    """For a terminal: one table a policy, the answer first, the truth where it is known, then what is to be noted."""
     for (policy,), group in estimates.group_by("policy", maintain_order=True):
         rows = list(group.iter_rows(named=True))
         table = Table(title=f"{policy}: what {rows[0]['episodes']} logged episodes say", title_justify="left")
@@ -79,8 +81,10 @@ def estimates_tables(estimates: pl.DataFrame, truth: Mapping[str, float] | None 
                 name, justify="left" if name == "estimator" else "right", no_wrap=name != "effective episodes"
             )
         for row in rows:
-            table.add_row(*_cells(row, truth or {}).values())
+            table.add_row(*_cells(row, truth or {}).values(), style="bold" if row["headline"] else "")
         yield table
+        if verdicts:
+            yield f"{policy}: {verdicts[str(policy)]}"
         if not truth:
             yield f"now: {number(rows[0]['practice'])}, the mean return of the log; a value less this is 'against now'"
         notes: dict[str, list[str]] = {}
@@ -91,10 +95,14 @@ def estimates_tables(estimates: pl.DataFrame, truth: Mapping[str, float] | None 
             yield f"{', '.join(names)}: {note}"
 
 
-def estimates_lines(estimates: pl.DataFrame, truth: Mapping[str, float] | None = None) -> Iterator[str]:
+def estimates_lines(
+    estimates: pl.DataFrame, truth: Mapping[str, float] | None = None, verdicts: Mapping[str, str] | None = None
+) -> Iterator[str]:
     """For a pipe: plain lines, cells separated by tabs."""
     for k, row in enumerate(estimates.iter_rows(named=True)):
-        cells = {"policy": row["policy"], **_cells(row, truth or {}), "note": row["note"]}
+        cells = {"policy": row["policy"], **_cells(row, truth or {}), "headline": "yes" if row["headline"] else ""}
+        cells |= {"verdict": verdicts[row["policy"]]} if verdicts else {}
+        cells |= {"note": row["note"]}
         if k == 0:
             yield "\t".join(cells)
         yield "\t".join(cells.values())
