@@ -21,6 +21,9 @@ def doctor(
         str | None,
         typer.Option(help="How every episode ends if the log has no such column: terminated or truncated."),
     ] = None,
+    trust_pickle: Annotated[
+        bool, typer.Option("--trust-pickle", help="Load policies from pickles, which can run any code.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit code 3 if there is a problem, or a policy is not supported.")
@@ -31,11 +34,10 @@ def doctor(
 
     from repbm.cli._evaluate import columns_of, ends_of, policies_of
     from repbm.doctor import examine
-    from repbm.evaluation import as_policy
     from repbm.logs import read_log
     from repbm.report import examination_lines
 
-    policies = {name: as_policy(words) for name, words in policies_of(policy or []).items()}
+    policies = policies_of(policy or [], trust_pickle)
     keep = list(dict.fromkeys(column for one in policies.values() for column in one.needs_columns))
     data = read_log(Path(log), columns=columns_of(column or []), keep=keep, all_terminated=ends_of(ends))
     found = examine(data, policies)

@@ -16,7 +16,8 @@ from repbm._version import __version__
 from repbm.core import InputError, stream
 from repbm.data import Trajectories
 from repbm.estimators import Case, DirectMethod, Estimator
-from repbm.evaluation._names import Recipe, as_estimator, as_policy, default_estimators, needs_behavior
+from repbm.evaluation._names import Recipe, as_estimator, default_estimators, needs_behavior
+from repbm.evaluation._policies import as_policy
 from repbm.evaluation._store import fingerprint, write
 from repbm.evaluation._tables import Tables
 from repbm.evaluation._workshop import Precise, Preset, Workshop
@@ -196,8 +197,8 @@ def _policies(given: Any) -> dict[str, Policy]:
         if not given:
             raise InputError("no policy is given")
         return {str(name): as_policy(one) for name, one in given.items()}
-    name = given if isinstance(given, str) else getattr(given, "__name__", "policy")
-    return {name: as_policy(given)}
+    policy = as_policy(given)
+    return {given if isinstance(given, str) else policy.name: policy}
 
 
 def _data(

@@ -23,8 +23,7 @@ def log_frame(data: Trajectories) -> pl.DataFrame:
         "episode": np.repeat(data.labels_of(), lengths),
         "step": np.arange(rows) - np.repeat(starts, lengths),
     }
-    names = data.observation_names or tuple(map(str, range(data.observations.shape[1])))
-    for k, name in enumerate(names):
+    for k, name in enumerate(data.names):
         column = np.empty(rows, dtype=data.observations.dtype)
         column[at] = data.observations[:, k]
         column[is_closing] = data.final_observations[closed, k]
