@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 
 def doctor(
-    log: Annotated[str, typer.Argument(help="A CSV or Parquet file, or a folder of them; one row a step.")],
+    log: Annotated[str, typer.Argument(help="As for evaluate: a CSV or Parquet file, a folder of them, or a dataset.")],
     policy: Annotated[
         list[str] | None, typer.Option(help="As for evaluate: what does the log support? Repeatable.")
     ] = None,
@@ -39,7 +38,7 @@ def doctor(
 
     policies = policies_of(policy or [], trust_pickle)
     keep = list(dict.fromkeys(column for one in policies.values() for column in one.needs_columns))
-    data = read_log(Path(log), columns=columns_of(column or []), keep=keep, all_terminated=ends_of(ends))
+    data = read_log(log, columns=columns_of(column or []), keep=keep, all_terminated=ends_of(ends))
     found = examine(data, policies)
     if json:
         typer.echo(notation.dumps(found.account(), indent=2))

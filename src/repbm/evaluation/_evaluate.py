@@ -100,12 +100,13 @@ def evaluate(
 ) -> Evaluation:
     """What would happen if we followed this policy instead? Answered from the log alone.
 
-    `log` is a path, a data frame, a mapping of arrays (see `read_log`, which takes `columns` and `all_terminated`) or
-    Trajectories. `policy` is whatever `as_policy` understands, or a mapping of names to such. `horizon` cuts every
-    episode after so many steps. `level` is that of the intervals; `seed` drives resampling, rollouts and whatever is
-    fitted. Without `estimators`, those that the log and the policy support. `preset` is how models are fitted; with
-    `folds` of 2 or more, each fold of the episodes is judged by critics fitted to the others (cross-fitting). Where the
-    log does not say how probable its actions were, and an estimator needs it, that is learned (see `learn_behavior`).
+    `log` is whatever `read_log` reads (a path, a data frame, arrays, episodes, a dataset; it takes `columns` and
+    `all_terminated`), or Trajectories. `policy` is whatever `as_policy` understands, or a mapping of names to such.
+    `horizon` cuts every episode after so many steps. `level` is that of the intervals; `seed` drives resampling,
+    rollouts and whatever is fitted. Without `estimators`, those that the log and the policy support. `preset` is how
+    models are fitted; with `folds` of 2 or more, each fold of the episodes is judged by critics fitted to the others
+    (cross-fitting). Where the log does not say how probable its actions were, and an estimator needs it, that is
+    learned (see `learn_behavior`).
     With `refits`, models are fitted again to so many resampled logs, and their values get intervals.
     `individuals` is a table of initial states (see `read_individuals`) whose values are wanted too.
     """
@@ -154,9 +155,9 @@ def evaluate(
         tables.add_diagnostics(name, case, workshop.models(case).get("repbm"))
         models |= {(name, critic): model for critic, model in workshop.models(case).items()}
     tell("done", total, total)
-    path = Path(log) if isinstance(log, str | Path) else None
+    path = Path(log) if isinstance(log, str | Path) and Path(log).exists() else None
     arguments = {
-        "log": type(log).__name__ if path is None else str(path),
+        "log": str(log) if isinstance(log, str | Path) else type(log).__name__,
         "policies": list(policies),
         "estimators": {name: [estimator.name for estimator in each] for name, each in chosen.items()},
         "discount": discount,

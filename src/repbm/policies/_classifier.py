@@ -23,6 +23,7 @@ def classifier_policy(classifier: Any, name: str | None = None) -> EnginePolicy:
         raise InputError(f"{name} has no classes", fix="give a classifier that is fitted")
     if isinstance(classes, list) or np.ndim(classes) != 1:
         raise InputError(f"{name} predicts several actions at once", fix="give a classifier of one action")
+    names = getattr(classifier, "feature_names_in_", None)
     likely = hasattr(classifier, "predict_proba")  # scikit-learn hides it where the settings do not allow it
 
     def run(observations: np.ndarray) -> np.ndarray:
@@ -37,5 +38,5 @@ def classifier_policy(classifier: Any, name: str | None = None) -> EnginePolicy:
         answer=Answer.PROBABILITIES if likely else Answer.ACTION,
         actions=np.asarray(classes).tolist(),
         inputs=getattr(classifier, "n_features_in_", None),
-        features=getattr(classifier, "feature_names_in_", None),
+        features=None if names is None else [str(one) for one in names],
     )
