@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,8 @@ def without(name: str) -> list[dict[str, Any]]:
 
 LISTS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "empty": ([], ("the log is empty",)),
-    "no mapping": ([3], ("episode 0 is a int",)),
+    "no mapping": ([3], ("a log of type list", "a list of episodes")),
+    "not all mappings": ([*episodes(), 3], ("episode 3 is a int",)),
     "no actions": (without("actions"), ("episode 0 has no array 'actions'",)),
     "near": ([{"observation": [1], "actions": [0], "rewards": [1]}], ("'observations'", "is it 'observation'?")),
     "no step": (episodes(observations=[], actions=[], rewards=[]), ("episode 0 has no step",)),
@@ -210,7 +212,7 @@ def stored(minari: Any, name: str, given: list[dict[str, Any]], observed: Any, a
         )
         for k, one in enumerate(given)
     ]
-    with pytest.warns(UserWarning, match="is set to None"):
+    with warnings.catch_warnings(action="ignore"):
         minari.create_dataset_from_buffers(name, buffers, observation_space=observed, action_space=acted)
 
 

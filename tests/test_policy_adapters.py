@@ -18,7 +18,7 @@ import onnx
 import polars as pl
 import pytest
 import skops.io
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, numpy_helper
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -28,6 +28,8 @@ from repbm.core import InputError
 from repbm.evaluation import as_policy, evaluate
 from repbm.policies import Answer, EnginePolicy, Policy, classifier_policy, onnx_policy, stable_baselines_policy
 from tests.test_bad_input import Program
+
+helper: Any = onnx.helper  # its annotations leave out attributes of nodes and text
 
 GENERATOR = np.random.default_rng(0)
 WEIGHTS = GENERATOR.normal(size=(3, 4)).astype(np.float32)
@@ -186,6 +188,8 @@ def test_what_rows_of_numbers_are_is_found_once() -> None:
     other = EnginePolicy(lambda x: x, "other")
     assert other.choices(np.array([[0.25, 0.75], [-1.0, 2.0]]), (0, 1)).what.tolist() == [1, 1]
     assert other.choices(np.array([[0.75, 0.25]]), (0, 1)).what.tolist() == [0]  # scores they stay
+    rounded = EnginePolicy(lambda x: x, "rounded")
+    refused(lambda: rounded.choices(np.array([[0.25, 0.75], [0.33, 0.66]]), (0, 1)), "observation 1", "nearly sum to 1")
     told = EnginePolicy(lambda x: x, "told", answer=Answer.SCORES)
     assert told.choices(np.array([[0.25, 0.75]]), (0, 1)).what.tolist() == [1]
 
@@ -198,6 +202,7 @@ def test_what_rows_of_numbers_are_is_found_once() -> None:
         ([[np.nan, 1.0], [0.0, 1.0]], ("observation 0", "not a finite number")),
         ([1], ("2 observations", "(1,)")),
         ([[[1, 2]], [[1, 2]]], ("2 observations", "(2, 1, 2)")),
+        ([["a", "b"], ["a", "b"]], ("rows of", "one number an action")),
         (["go", "stay"], ("'go'", "the log's actions are like 0")),
     ],
 )

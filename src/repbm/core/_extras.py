@@ -23,8 +23,9 @@ def optional(module: str, extra: str) -> Any:
         if fault.name is not None and fault.name.partition(".")[0] == package:
             raise InputError(f"this needs {package}", fix=f"pip install 'repbm[{extra}]'") from None
         raise InputError(f"{package} misses {fault.name}", fix=f"pip install 'repbm[{extra}]'") from fault
-    except ImportError as fault:
+    except Exception as fault:  # versions that do not fit each other fail in many ways
+        reason = next(iter(str(fault).strip().splitlines()), "")
         raise InputError(
-            f"{package} is there but does not load ({str(fault).strip().splitlines()[0]})",
+            f"{package} is there but does not load ({type(fault).__name__}: {reason})",
             fix=f"pip install --upgrade 'repbm[{extra}]'",
         ) from fault

@@ -35,12 +35,13 @@ def load_d3rlpy(path: Path) -> Policy:
 
     It is a pickle of texts and bytes; one that names anything to be run is refused before d3rlpy opens it.
     """
-    where, d3rlpy = str(path), optional("d3rlpy", "d3rlpy")
+    where, d3rlpy, torch = str(path), optional("d3rlpy", "d3rlpy"), optional("torch", "d3rlpy")
     try:
         with path.open("rb") as file:
             content = _Plain(file).load()
         if not {"torch", "config", "version"} <= set(content):
             raise ValueError("it holds no weights and settings")
+        torch.load(io.BytesIO(content["torch"]), map_location="cpu", weights_only=True)  # nothing but arrays in there
         with contextlib.redirect_stdout(io.StringIO()):  # it logs there
             algorithm = d3rlpy.load_learnable(where, device=False)
     except Exception as fault:  # damaged pickles fail in many ways

@@ -69,7 +69,7 @@ def parts_of(source: Source) -> list[Part]:
         return [_in_memory(source)]
     if isinstance(source, Mapping):
         return [_in_memory(_arrays(source))]
-    if isinstance(source, list | tuple):
+    if isinstance(source, list | tuple) and (not source or isinstance(source[0], Mapping)):
         return [_in_memory(listed_episodes(source))]
     maker = type(source).__module__.split(".")[0]
     if maker in _FRAMES:

@@ -16,6 +16,9 @@ from repbm.policies._base import Choices, ObservationPolicy, checked_actions, ch
 _BATCH = 1 << 15
 """Observations that a framework is asked about at once: its hidden layers stay small however long the log."""
 
+_EXACTLY, _NEARLY = 1e-4, 0.02
+"""How far from 1 probabilities may sum, and within what scores would be taken for rounded probabilities."""
+
 
 class Answer(enum.Enum):
     """What a framework answers for an observation."""
@@ -30,10 +33,10 @@ class EnginePolicy(ObservationPolicy):
 
     Whole numbers or text, one an observation, are the actions as the log spells them. A row of two or more numbers
     holds probabilities, or scores (logits, Q values) of which the highest is taken. Unless `answer` says which, the
-    first observations asked about decide (on a log: its own): if no number is negative and every row sums to 1,
-    these are probabilities, else scores. That stays so: a later row that does not sum to 1 is an error, never read as
-    scores. Column k stands for `actions[k]` where given; else for the action k, or for the log's actions in sorted
-    order where they are not whole numbers below the number of columns.
+    first observations asked about decide (on a log: its own): if no number is negative and every row sums to 1 (to four
+    digits), these are probabilities; rows that all nearly do are an error; else they are scores. That stays so: a later
+    row that does not sum to 1 is an error, never read as scores. Column k stands for `actions[k]` where given; else for
+    the action k, or for the log's actions in sorted order where they are not whole numbers below the number of columns.
 
     `inputs` is how many observations the engine takes. `features` are their names where it knows them: they are then
     found in the log by name, in any order; without them the log's order counts.
@@ -115,10 +118,10 @@ class EnginePolicy(ObservationPolicy):
 
     def _read(self, answer: np.ndarray, labels: tuple[Label, ...]) -> Choices:
         if self._answer is None:
-            self._answer = _kind(answer)
+            self._answer = _kind(answer, self._who)
         if (self._answer is Answer.ACTION) != (answer.ndim == 1):
             raise InputError(
-                f"{self._who} answers with {_kind(answer).value} in place of {self._answer.value}",
+                f"{self._who} answers with {_kind(answer, self._who).value} in place of {self._answer.value}",
                 fix="it must always answer in the same form",
             )
         if self._answer is Answer.ACTION:
@@ -142,12 +145,22 @@ class EnginePolicy(ObservationPolicy):
         return answer
 
 
-def _kind(answer: np.ndarray) -> Answer:
+def _kind(answer: np.ndarray, who: str) -> Answer:
+    """What these answers are, by their shape and values."""
     if answer.ndim == 1:
         return Answer.ACTION
-    sums = answer.sum(axis=1, dtype=np.float64) if answer.dtype.kind in "biuf" else np.zeros(len(answer))
-    distributions = bool((answer >= 0).all() and (np.abs(sums - 1) <= 1e-4).all()) if len(answer) else False
-    return Answer.PROBABILITIES if distributions else Answer.SCORES
+    if answer.dtype.kind not in "biuf":
+        raise InputError(f"{who} answers with rows of {answer.dtype}", fix="it must give one number an action")
+    off = np.abs(answer.sum(axis=1, dtype=np.float64) - 1)
+    if not len(answer) or (answer < 0).any() or not (off <= _NEARLY).all():
+        return Answer.SCORES
+    if (off > _EXACTLY).any():
+        row = int(off.argmax())
+        raise InputError(
+            f"{who} answers observation {row} with numbers that nearly sum to 1 (off by {off[row]:.2g})",
+            fix="let it give probabilities that sum to 1, or plain scores",
+        )
+    return Answer.PROBABILITIES
 
 
 def _place(name: str, present: tuple[str, ...], who: str) -> int:

@@ -39,7 +39,10 @@ def torch_policy(module: Any, name: str | None = None) -> EnginePolicy:
 
 
 def torchscript_policy(path: str | Path) -> EnginePolicy:
-    """The policy in a TorchScript file, as `torch.jit.script(module).save(path)` writes it. Nothing is unpickled."""
+    """The policy in a TorchScript file, as `torch.jit.script(module).save(path)` writes it.
+
+    No Python code is loaded; still, such a file is a program, to be run only where its maker is trusted.
+    """
     torch = optional("torch", "torch")
     try:
         module = torch.jit.load(str(path), map_location="cpu")
