@@ -403,7 +403,7 @@ def test_a_missing_framework_says_what_to_install(
     monkeypatch.setattr(sys, "meta_path", [Absent(module), *sys.meta_path])
     path = program.write(file, b"")
     line = program.refuses(program.store(small_log()), policy=str(path))
-    assert line == f"this needs {module}; pip install 'repbm[{extra}]'"
+    assert line == f"{path}: this needs {module}; pip install 'repbm[{extra}]'"
 
 
 class Absent:

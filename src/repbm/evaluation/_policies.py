@@ -95,24 +95,22 @@ def _named(words: str, trust_pickle: bool) -> Policy:
     path, colon, name = words.rpartition(":")
     if colon and path.endswith(".py"):
         return _imported(Path(path), name)
-    if colon and path.endswith(".onnx"):
-        readable(Path(path))
-        return onnx_policy(path, name)
     if words.endswith(".py"):
         raise InputError(f"policy '{words}' names no function", fix=f"say {words}:FUNCTION")
-    reader = READERS.get(Path(words).suffix.lower())
+    file = Path(path if colon and path.endswith(".onnx") else words)
+    reader = READERS.get(file.suffix.lower())
     if reader is None:
         raise InputError(
             f"policy '{words}' is not understood",
             fix=f"use FILE.py:FUNCTION, a file ending in {', '.join(READERS)}, or "
             "column:NAME, probability:NAME, probabilities:NAME,NAME,...",
         )
-    readable(Path(words))
-    found = reader(Path(words), trust_pickle)
+    readable(file)
     try:
-        policy = _of_object(found, Path(words).stem)
+        found = reader(file, trust_pickle) if file == Path(words) else onnx_policy(file, name)
+        policy = _of_object(found, file.stem)
     except InputError as fault:
-        raise InputError(fault.what, where=words, fix=fault.fix) from fault
+        raise InputError(fault.what, where=fault.where or words, fix=fault.fix) from fault
     if policy is None:
         raise InputError(f"it holds a {type(found).__name__}, which is no policy", where=words)
     return policy

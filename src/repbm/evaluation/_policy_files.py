@@ -50,7 +50,7 @@ def load_d3rlpy(path: Path) -> Policy:
             where=where,
             fix="save it with algorithm.save(FILE)",
         ) from fault
-    return _placed(lambda: d3rlpy_policy(algorithm, path.stem), where)
+    return d3rlpy_policy(algorithm, path.stem)
 
 
 def load_skops(path: Path, trust_pickle: bool) -> Any:
@@ -107,13 +107,6 @@ def readable(path: Path) -> None:
         raise InputError("no such file", where=str(path), fix="check the path") from None
     except OSError as fault:
         raise InputError(f"cannot be read ({fault.strerror})", where=str(path)) from fault
-
-
-def _placed(build: Callable[[], Policy], where: str) -> Policy:
-    try:
-        return build()
-    except InputError as fault:
-        raise InputError(fault.what, where=where, fix=fault.fix) from fault
 
 
 def _reason(fault: BaseException) -> str:

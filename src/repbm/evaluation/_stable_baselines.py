@@ -69,10 +69,7 @@ def load_stable_baselines(path: str | Path, trust_pickle: bool = False) -> Engin
     except Exception as fault:  # whatever a policy of the user's own may raise
         reason = str(fault).strip().splitlines()[0][:200]
         raise InputError(f"the policy cannot be built ({type(fault).__name__}: {reason})", where=where) from fault
-    try:
-        return stable_baselines_policy(policy.to("cpu"), name=Path(path).stem)
-    except InputError as fault:
-        raise InputError(fault.what, where=where, fix=fault.fix) from fault
+    return stable_baselines_policy(policy.to("cpu"), name=Path(path).stem)
 
 
 def _contents(where: str) -> tuple[dict[str, Any], Any]:

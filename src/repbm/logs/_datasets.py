@@ -21,18 +21,15 @@ MINARI = "minari:"
 def named_minari(words: str) -> pl.DataFrame:
     """`minari:NAME`, a dataset on this machine."""
     name, minari = words.removeprefix(MINARI), optional("minari", "minari")
+    if not name:
+        raise InputError("this names no dataset", fix=f"say {MINARI}NAME; `minari list local` shows them")
     try:
         dataset = minari.load_dataset(name)
     except FileNotFoundError:
-        raise InputError(
-            "there is no such dataset on this machine", where=words, fix=f"fetch it: minari download {name}"
-        ) from None
+        raise InputError("there is no such dataset on this machine", fix=f"fetch it: minari download {name}") from None
     except Exception as fault:  # damaged datasets fail in many ways
-        raise InputError(f"the dataset cannot be read ({fault})", where=words) from fault
-    try:
-        return minari_frame(dataset)
-    except InputError as fault:
-        raise InputError(fault.what, where=words, fix=fault.fix) from fault
+        raise InputError(f"the dataset cannot be read ({fault})") from fault
+    return minari_frame(dataset)
 
 
 def minari_frame(dataset: Any) -> pl.DataFrame:
@@ -72,19 +69,16 @@ def minari_frame(dataset: Any) -> pl.DataFrame:
 
 def stored_d3rlpy(path: Path) -> pl.DataFrame:
     """An .h5 file, as `dataset.dump(file)` of d3rlpy writes it."""
-    where, datasets = str(path), optional("d3rlpy.dataset", "d3rlpy")
+    datasets = optional("d3rlpy.dataset", "d3rlpy")
     try:
         with path.open("rb") as file, contextlib.redirect_stdout(io.StringIO()):  # it logs there
             dataset = datasets.ReplayBuffer.load(file, datasets.InfiniteBuffer())
     except Exception as fault:  # h5py and d3rlpy fail in many ways
         reason = next(iter(str(fault).strip().splitlines()), type(fault).__name__)[:160]
         raise InputError(
-            f"this is no dataset of d3rlpy that can be read ({reason})", where=where, fix="write it with dataset.dump"
+            f"this is no dataset of d3rlpy that can be read ({reason})", fix="write it with dataset.dump"
         ) from fault
-    try:
-        return d3rlpy_frame(dataset)
-    except InputError as fault:
-        raise InputError(fault.what, where=where, fix=fault.fix) from fault
+    return d3rlpy_frame(dataset)
 
 
 def d3rlpy_frame(dataset: Any) -> pl.DataFrame:

@@ -60,7 +60,7 @@ class Table:
 def parts_of(source: Source) -> list[Part]:
     """The tables that a source consists of."""
     if isinstance(source, str) and source.startswith(MINARI):
-        return [_in_memory(named_minari(source), source)]
+        return [_foreign(lambda: named_minari(source), source)]
     if isinstance(source, str | Path):
         return [_file(path) for path in files_of(Path(source))]
     if isinstance(source, pl.LazyFrame):
@@ -117,6 +117,14 @@ def _kind(dtype: pl.DataType) -> str:
 
 def _in_memory(frame: pl.DataFrame, name: str = "the log") -> Part:
     return Part(name, frame.schema, lambda columns: frame.select(columns))
+
+
+def _foreign(read: Callable[[], pl.DataFrame], where: str) -> Part:
+    """A dataset of another library, whose faults say where it is."""
+    try:
+        return _in_memory(read(), where)
+    except InputError as fault:
+        raise InputError(fault.what, where=where, fix=fault.fix) from fault
 
 
 def _arrays(source: Mapping[str, Any]) -> pl.DataFrame:
@@ -214,7 +222,7 @@ def _file(path: Path) -> Part:
     if path.stat().st_size == 0:
         raise InputError("the file is empty", where=where)
     if suffix in _D3RLPY:
-        return _in_memory(stored_d3rlpy(path), where)
+        return _foreign(lambda: stored_d3rlpy(path), where)
     if suffix == ".csv":
         frame = _guarded(lambda: pl.read_csv(path, infer_schema_length=None, glob=False), where, suffix)
         return Part(where, frame.schema, lambda columns: _selected(frame, columns, where))

@@ -29,19 +29,15 @@ def onnx_policy(model: Any, output: str | None = None, name: str | None = None) 
     `output_probability`. It may hold actions (whole numbers or text), probabilities or scores: `EnginePolicy` says how
     they are told apart.
     """
-    runtime = optional("onnxruntime", "onnx")
-    where = None
     if isinstance(model, str | Path):
-        where, name = str(model), name or Path(model).stem
-        model = _session(runtime, where)
-    try:
-        run, inputs = _engine(model, output)
-    except InputError as fault:
-        raise InputError(fault.what, where=where, fix=fault.fix) from fault
+        name = name or Path(model).stem
+        model = _session(str(model))
+    run, inputs = _engine(model, output)
     return EnginePolicy(run, name or "onnx", inputs=inputs)
 
 
-def _session(runtime: Any, where: str) -> Any:
+def _session(where: str) -> Any:
+    runtime = optional("onnxruntime", "onnx")
     options = runtime.SessionOptions()
     options.log_severity_level = 4  # its faults reach the user as our one line
     try:
