@@ -14,8 +14,8 @@ from repbm.cli import main
 from repbm.core import InputError
 from repbm.evaluation import as_policy, evaluate
 from repbm.policies import DecisionTable, Greedy, Softened
+from tests.adapters import evaluated, small_log
 from tests.test_bad_input import Program
-from tests.test_policy_adapters import evaluated, small_log
 
 RULES = "age,obs_sodium,action\n<40,*,0\n40..60,<135,1\n>=60,*,2\n*,*,3\n"
 STATES = np.array([[39.9, 100], [40, 100], [40, 135], [59.9, 134], [60, 0], [100, 200]])

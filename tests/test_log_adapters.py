@@ -16,8 +16,8 @@ from repbm.core import InputError
 from repbm.data import Coded, Trajectories
 from repbm.evaluation import evaluate
 from repbm.logs import log_frame, read_log
+from tests.adapters import Absent
 from tests.test_bad_input import Program
-from tests.test_policy_adapters import Absent
 
 LENGTHS = (3, 2, 4)
 
