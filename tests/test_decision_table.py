@@ -121,6 +121,15 @@ def test_values_of_individuals(program: Program, monkeypatch: pytest.MonkeyPatch
     assert pl.read_csv(out)["value"].is_finite().all()
 
 
+def test_the_doctor_takes_a_table_too(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = program.write("rules.csv", "b,action\n<0,1\n*,2\n")
+    log = program.store(small_log())
+    monkeypatch.setattr(sys, "argv", ["repbm", "doctor", str(log), "--policy", f"mine={path}"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (0, None)
+
+
 FAULTS = {
     "empty": ("", ("the decision table is empty",)),
     "no rules": ("a,action\n", ("no rule",)),
