@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 
 def doctor(
-    log: Annotated[str, typer.Argument(help="A CSV or Parquet file, or a folder of them; one row a step.")],
+    log: Annotated[str, typer.Argument(help="As for evaluate: a CSV or Parquet file, a folder of them, or a dataset.")],
     policy: Annotated[
         list[str] | None, typer.Option(help="As for evaluate: what does the log support? Repeatable.")
     ] = None,
@@ -21,6 +20,9 @@ def doctor(
         str | None,
         typer.Option(help="How every episode ends if the log has no such column: terminated or truncated."),
     ] = None,
+    trust_pickle: Annotated[
+        bool, typer.Option("--trust-pickle", help="Load policies from pickles, which can run any code.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit code 3 if there is a problem, or a policy is not supported.")
@@ -31,13 +33,12 @@ def doctor(
 
     from repbm.cli._evaluate import columns_of, ends_of, policies_of
     from repbm.doctor import examine
-    from repbm.evaluation import as_policy
     from repbm.logs import read_log
     from repbm.report import examination_lines
 
-    policies = {name: as_policy(words) for name, words in policies_of(policy or []).items()}
+    policies = policies_of(policy or [], trust_pickle)
     keep = list(dict.fromkeys(column for one in policies.values() for column in one.needs_columns))
-    data = read_log(Path(log), columns=columns_of(column or []), keep=keep, all_terminated=ends_of(ends))
+    data = read_log(log, columns=columns_of(column or []), keep=keep, all_terminated=ends_of(ends))
     found = examine(data, policies)
     if json:
         typer.echo(notation.dumps(found.account(), indent=2))

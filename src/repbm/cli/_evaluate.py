@@ -9,15 +9,22 @@ import typer
 
 if TYPE_CHECKING:
     from repbm.evaluation import Evaluation
+    from repbm.policies import Policy
 
 
 def evaluate(
-    log: Annotated[str, typer.Argument(help="A CSV or Parquet file, or a folder of them; one row a step.")],
+    log: Annotated[
+        str,
+        typer.Argument(
+            help="A CSV or Parquet file, or a folder of them; one row a step. Also minari:NAME, and FILE.h5 of d3rlpy."
+        ),
+    ],
     policy: Annotated[
         list[str],
         typer.Option(
-            help="FILE.py:FUNCTION, FILE.npz, column:NAME, probability:NAME or probabilities:NAME,...; "
-            "with a name in front: NAME=... Repeatable."
+            help="FILE.py:FUNCTION; FILE.csv (a decision table), FILE.onnx, FILE.pt (TorchScript), FILE.skops, "
+            "FILE.zip (Stable-Baselines3), FILE.d3 (d3rlpy), FILE.npz; column:NAME, probability:NAME or "
+            "probabilities:NAME,...; with a name in front: NAME=... Repeatable."
         ),
     ],
     out: Annotated[Path | None, typer.Option(help="A folder for the results.")] = None,
@@ -48,6 +55,9 @@ def evaluate(
     save_model: Annotated[
         Path | None, typer.Option(help="Keep the fitted model repbm (of one policy) for `repbm value`.")
     ] = None,
+    trust_pickle: Annotated[
+        bool, typer.Option("--trust-pickle", help="Load policies from pickles, which can run any code.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
     """What would happen if we followed this policy instead?"""
@@ -60,7 +70,7 @@ def evaluate(
     with progress(quiet) as tell:
         evaluation = run(
             log,
-            policies_of(policy),
+            policies_of(policy, trust_pickle),
             estimators=estimator,
             discount=discount,
             horizon=horizon,
@@ -96,9 +106,10 @@ def _save(evaluation: Evaluation, path: Path) -> None:
     save_model(fitted[0], path)
 
 
-def policies_of(given: list[str]) -> dict[str, str]:
+def policies_of(given: list[str], trust_pickle: bool) -> dict[str, Policy]:
     """Each by its own name: what stands before an equals sign, else the whole word."""
     from repbm.core import InputError
+    from repbm.evaluation import as_policy
 
     named: dict[str, str] = {}
     for words in given:
@@ -108,7 +119,7 @@ def policies_of(given: list[str]) -> dict[str, str]:
         if name in named:
             raise InputError(f"policy '{name}' is given twice", fix="give each a name: --policy NAME=...")
         named[name] = rest
-    return named
+    return {name: as_policy(words, trust_pickle=trust_pickle) for name, words in named.items()}
 
 
 def columns_of(given: list[str]) -> dict[str, str]:

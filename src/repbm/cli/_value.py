@@ -11,12 +11,15 @@ import typer
 def value(
     model: Annotated[Path, typer.Argument(help="A model that `repbm evaluate --save-model` kept.")],
     individuals: Annotated[str, typer.Option(help="A table of initial states, one row an individual.")],
-    policy: Annotated[str, typer.Option(help="FILE.py:FUNCTION or FILE.npz.")],
+    policy: Annotated[str, typer.Option(help="FILE.py:FUNCTION, or a file as `repbm evaluate --policy` takes it.")],
     out: Annotated[Path | None, typer.Option(help="A CSV file for the values; default: print them.")] = None,
     discount: Annotated[float, typer.Option(help="Worth of a reward one step later.")] = 1.0,
     horizon: Annotated[int | None, typer.Option(help="How many steps; default: that of the model.")] = None,
     rollouts: Annotated[int, typer.Option(min=1, help="Rollouts an individual, if anything is random.")] = 32,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the rollouts.")] = 0,
+    trust_pickle: Annotated[
+        bool, typer.Option("--trust-pickle", help="Load policies from pickles, which can run any code.")
+    ] = False,
 ) -> None:
     """What would happen to these individuals under this policy?"""
     import sys
@@ -36,9 +39,10 @@ def value(
     if out is not None and not out.absolute().parent.is_dir():
         raise InputError("there is no such folder", where=str(out.absolute().parent), fix="make it first")
     loaded = load_model(model)
-    acts = as_policy(policy)
+    acts = as_policy(policy, trust_pickle=trust_pickle)
     if not isinstance(acts, ObservationPolicy):
         raise InputError(f"policy '{policy}' is known at logged steps only", fix="give a function or a network")
+    acts = acts.reading(loaded.observation_names)
     people = read_individuals(individuals, loaded.observation_names)
     rolled = values_in(loaded, acts, people.states, discount=discount, horizon=horizon, rollouts=rollouts, seed=seed)
     table = pl.DataFrame({"individual": people.labels, "value": rolled.values, "left_range": rolled.left_range})

@@ -1,7 +1,8 @@
-"""What every room shares: errors, random streams, labels."""
+"""What every room shares: errors, random streams, labels, optional frameworks."""
 
 from repbm.core._errors import InputError, nearest
+from repbm.core._extras import optional
 from repbm.core._labels import Label, as_label
 from repbm.core._random import stream
 
-__all__ = ["InputError", "Label", "as_label", "nearest", "stream"]
+__all__ = ["InputError", "Label", "as_label", "nearest", "optional", "stream"]

@@ -35,6 +35,11 @@ class Trajectories:
     observation_names: tuple[str, ...] = ()
     columns: Mapping[str, Coded | Float[np.ndarray, " steps"]] = field(default_factory=dict)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the log calls its observations; their numbers, from 0, where it names none."""
+        return self.observation_names or tuple(map(str, range(self.observations.shape[1])))
+
     def __len__(self) -> int:
         """The number of episodes."""
         return len(self.offsets) - 1

@@ -1,7 +1,8 @@
 """The one verb: evaluate policies on a log."""
 
 from repbm.evaluation._evaluate import Evaluation, evaluate
-from repbm.evaluation._names import ESTIMATORS, as_estimator, as_policy
+from repbm.evaluation._names import ESTIMATORS, as_estimator
+from repbm.evaluation._policies import as_policy
 from repbm.evaluation._store import check_target, write
 from repbm.evaluation._workshop import Paper, Precise, Preset, as_preset
 

@@ -17,7 +17,8 @@ from repbm.core import InputError, stream
 from repbm.data import Trajectories
 from repbm.doctor import Examination, Verdict, examine, judge
 from repbm.estimators import Case, DirectMethod, Estimator
-from repbm.evaluation._names import Recipe, as_estimator, as_policy, default_estimators, needs_behavior
+from repbm.evaluation._names import Recipe, as_estimator, default_estimators, needs_behavior
+from repbm.evaluation._policies import as_policy
 from repbm.evaluation._store import fingerprint, write
 from repbm.evaluation._tables import Tables
 from repbm.evaluation._workshop import Precise, Preset, Workshop
@@ -104,12 +105,13 @@ def evaluate(
 ) -> Evaluation:
     """What would happen if we followed this policy instead? Answered from the log alone.
 
-    `log` is a path, a data frame, a mapping of arrays (see `read_log`, which takes `columns` and `all_terminated`) or
-    Trajectories. `policy` is whatever `as_policy` understands, or a mapping of names to such. `horizon` cuts every
-    episode after so many steps. `level` is that of the intervals; `seed` drives resampling, rollouts and whatever is
-    fitted. Without `estimators`, those that the log and the policy support. `preset` is how models are fitted; with
-    `folds` of 2 or more, each fold of the episodes is judged by critics fitted to the others (cross-fitting). Where the
-    log does not say how probable its actions were, and an estimator needs it, that is learned (see `learn_behavior`).
+    `log` is whatever `read_log` reads (a path, a data frame, arrays, episodes, a dataset; it takes `columns` and
+    `all_terminated`), or Trajectories. `policy` is whatever `as_policy` understands, or a mapping of names to such.
+    `horizon` cuts every episode after so many steps. `level` is that of the intervals; `seed` drives resampling,
+    rollouts and whatever is fitted. Without `estimators`, those that the log and the policy support. `preset` is how
+    models are fitted; with `folds` of 2 or more, each fold of the episodes is judged by critics fitted to the others
+    (cross-fitting). Where the log does not say how probable its actions were, and an estimator needs it, that is
+    learned (see `learn_behavior`).
     With `refits`, models are fitted again to so many resampled logs, and their values get intervals.
     `individuals` is a table of initial states (see `read_individuals`) whose values are wanted too.
     """
@@ -163,9 +165,9 @@ def evaluate(
         verdicts[name] = judge(case, fitted.get("am", fitted.get("repbm")), seed)
         tables.settle(name, verdicts[name])
     tell("done", total, total)
-    path = Path(log) if isinstance(log, str | Path) else None
+    path = Path(log) if isinstance(log, str | Path) and Path(log).exists() else None
     arguments = {
-        "log": type(log).__name__ if path is None else str(path),
+        "log": str(log) if isinstance(log, str | Path) else type(log).__name__,
         "policies": list(policies),
         "estimators": {name: [estimator.name for estimator in each] for name, each in chosen.items()},
         "discount": discount,
@@ -207,8 +209,8 @@ def _policies(given: Any) -> dict[str, Policy]:
         if not given:
             raise InputError("no policy is given")
         return {str(name): as_policy(one) for name, one in given.items()}
-    name = given if isinstance(given, str) else getattr(given, "__name__", "policy")
-    return {name: as_policy(given)}
+    policy = as_policy(given)
+    return {given if isinstance(given, str) else policy.name: policy}
 
 
 def _data(

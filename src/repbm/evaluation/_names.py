@@ -1,17 +1,10 @@
-"""Names become objects here, once: estimators and policies as users write them."""
+"""Names become estimators here, once, as users write them."""
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from repbm.core import InputError, nearest
 from repbm.estimators import (
@@ -22,15 +15,6 @@ from repbm.estimators import (
     ImportanceSampling,
     Magic,
     PerDecisionImportanceSampling,
-)
-from repbm.policies import (
-    ActionColumn,
-    CallablePolicy,
-    LoggedProbabilityColumn,
-    NetworkPolicy,
-    Policy,
-    ProbabilityColumns,
-    TabularPolicy,
 )
 
 SOFTENING = 0.02
@@ -79,12 +63,6 @@ def _recipes() -> Iterator[Recipe]:
 ESTIMATORS: dict[str, Estimator | Recipe] = WEIGHTED | {recipe.name: recipe for recipe in _recipes()}
 """Every estimator by its name."""
 
-_COLUMNS = {
-    "column": ActionColumn,
-    "probability": LoggedProbabilityColumn,
-    "probabilities": lambda names: ProbabilityColumns([name.strip() for name in names.split(",")]),
-}
-
 
 def as_estimator(given: str | Estimator) -> Estimator | Recipe:
     """The estimator of this name, or the one given."""
@@ -110,76 +88,3 @@ def default_estimators(behavior_known: bool, acts_anywhere: bool) -> list[Estima
     doubly = ("dr(repbm)", "wdr(repbm)") if acts_anywhere and behavior_known else ()
     weighted = tuple(WEIGHTED) if behavior_known else ()
     return [ESTIMATORS[name] for name in (*models, *doubly, *weighted)]
-
-
-def as_policy(given: Any) -> Policy:
-    """The policy behind what a user gives: a policy, a function, a table, or one of these words:
-
-    `FILE.py:FUNCTION`, `FILE.npz` (network weights), `column:NAME` (the policy's action in the log),
-    `probability:NAME` (its probability of the logged action), `probabilities:NAME,NAME,...` (of every action).
-    """
-    if isinstance(given, Policy):
-        return given
-    if isinstance(given, str):
-        return _named(given)
-    if isinstance(given, Path):
-        return _named(str(given))
-    if isinstance(given, np.ndarray):
-        return TabularPolicy(given)
-    if callable(given):
-        return CallablePolicy(given)
-    raise InputError(
-        f"a policy of type {type(given).__name__}",
-        fix="give a function on an (n, d) array, a table, or a policy object",
-    )
-
-
-def _named(words: str) -> Policy:
-    kind, colon, rest = words.partition(":")
-    if colon and kind in _COLUMNS:
-        return _COLUMNS[kind](rest)
-    if words.endswith(".npz"):
-        return NetworkPolicy.load(words)
-    path, colon, name = words.rpartition(":")
-    if colon and path.endswith(".py"):
-        return CallablePolicy(_imported(Path(path), name), name=name)
-    if words.endswith(".py"):
-        raise InputError(f"policy '{words}' names no function", fix=f"say {words}:FUNCTION")
-    raise InputError(
-        f"policy '{words}' is not understood",
-        fix="use FILE.py:FUNCTION, FILE.npz, column:NAME, probability:NAME or probabilities:NAME,NAME,...",
-    )
-
-
-def _imported(path: Path, name: str) -> Any:
-    """An attribute of a Python file; modules beside the file can be imported by it."""
-    try:
-        path.open("rb").close()
-    except FileNotFoundError:
-        raise InputError("no such file", where=str(path), fix="check the path before the colon") from None
-    except OSError as fault:
-        raise InputError(f"cannot be read ({fault.strerror})", where=str(path)) from fault
-    spec = importlib.util.spec_from_file_location(f"_repbm_policy_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    folder = str(path.resolve().parent)
-    sys.path.insert(0, folder)
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as fault:
-        frames = [f for f in traceback.extract_tb(fault.__traceback__) if Path(f.filename) == path.absolute()]
-        line = f":{frames[-1].lineno}" if frames else ""
-        raise InputError(f"fails to load with {type(fault).__name__}: {fault}", where=f"{path}{line}") from fault
-    finally:
-        sys.path.remove(folder)
-    public = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
-    if name not in vars(module):
-        guess = nearest(name, public)
-        fix = f"did you mean '{guess}'?" if guess else f"it has {', '.join(public) or 'no function'}"
-        raise InputError(f"there is no '{name}' in it", where=str(path), fix=fix)
-    found = vars(module)[name]
-    if not callable(found):
-        raise InputError(f"'{name}' is not a function", where=str(path))
-    return found

@@ -1,4 +1,4 @@
-"""From files, data frames and arrays to Trajectories."""
+"""From files, data frames, arrays and datasets of other libraries to Trajectories."""
 
 from repbm.logs._individuals import Individuals, read_individuals
 from repbm.logs._read import read_log

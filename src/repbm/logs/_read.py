@@ -24,6 +24,10 @@ def read_log(
 ) -> Trajectories:
     """Read a log: one row a step.
 
+    `source` is a path to a CSV or Parquet file or to a folder of them, a polars or pandas frame, a mapping of arrays, a
+    list of episodes (mappings of arrays: observations, actions, rewards, terminated, truncated), a Minari dataset or
+    `minari:NAME`, or a dataset of d3rlpy or its .h5 file.
+
     Columns: `episode`, optional `step`, observations `obs_*`, `action`, `reward`, `terminated`, optional `truncated`,
     optional `behavior_prob` (or `pscore`, `propensity`, `action_prob`). The state after an episode's last step stands
     in `next_obs_*` columns or in a last row with an empty action. `columns` maps our names to the table's own;

@@ -12,11 +12,17 @@ import numpy as np
 import polars as pl
 
 from repbm.core import InputError
+from repbm.logs._datasets import MINARI, d3rlpy_frame, minari_frame, named_minari, stored_d3rlpy
+from repbm.logs._episodes import listed_episodes
 
 Source = Any
-"""A path to a CSV or Parquet file or to a folder of them, a polars or pandas frame, or a mapping of arrays."""
+"""A path to a CSV or Parquet file or to a folder of them, a polars or pandas frame, or a mapping of arrays.
+
+Also a list of episodes (see `listed_episodes`), a Minari dataset or `minari:NAME`, a dataset of d3rlpy or its .h5 file.
+"""
 
 _SUFFIXES = (".parquet", ".pq", ".csv")
+_D3RLPY = (".h5", ".hdf5")
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,8 @@ class Table:
 
 def parts_of(source: Source) -> list[Part]:
     """The tables that a source consists of."""
+    if isinstance(source, str) and source.startswith(MINARI):
+        return [_foreign(lambda: named_minari(source), source)]
     if isinstance(source, str | Path):
         return [_file(path) for path in files_of(Path(source))]
     if isinstance(source, pl.LazyFrame):
@@ -61,11 +69,14 @@ def parts_of(source: Source) -> list[Part]:
         return [_in_memory(source)]
     if isinstance(source, Mapping):
         return [_in_memory(_arrays(source))]
-    if type(source).__module__.split(".")[0] == "pandas":
-        return [_in_memory(_pandas(source))]
+    if isinstance(source, list | tuple) and (not source or isinstance(source[0], Mapping)):
+        return [_in_memory(listed_episodes(source))]
+    maker = type(source).__module__.split(".")[0]
+    if maker in _FRAMES:
+        return [_in_memory(_FRAMES[maker](source))]
     raise InputError(
         f"a log of type {type(source).__name__}",
-        fix="give a path, a polars or pandas frame, or a dict of arrays",
+        fix="give a path, a polars or pandas frame, a dict of arrays, a list of episodes or a dataset (Minari, d3rlpy)",
     )
 
 
@@ -104,8 +115,16 @@ def _kind(dtype: pl.DataType) -> str:
     return {pl.String: "text", pl.Boolean: "true/false"}.get(type(dtype), str(dtype))
 
 
-def _in_memory(frame: pl.DataFrame) -> Part:
-    return Part("the log", frame.schema, lambda columns: frame.select(columns))
+def _in_memory(frame: pl.DataFrame, name: str = "the log") -> Part:
+    return Part(name, frame.schema, lambda columns: frame.select(columns))
+
+
+def _foreign(read: Callable[[], pl.DataFrame], where: str) -> Part:
+    """A dataset of another library, whose faults say where it is."""
+    try:
+        return _in_memory(read(), where)
+    except InputError as fault:
+        raise InputError(fault.what, where=where, fix=fault.fix) from fault
 
 
 def _arrays(source: Mapping[str, Any]) -> pl.DataFrame:
@@ -171,6 +190,14 @@ def _readable(source: Any) -> bool:
     return True
 
 
+_FRAMES: dict[str, Callable[[Any], pl.DataFrame]] = {
+    "pandas": _pandas,
+    "minari": minari_frame,
+    "d3rlpy": d3rlpy_frame,
+}
+"""Objects of other libraries, by the library."""
+
+
 def files_of(path: Path) -> list[Path]:
     """The files that a path stands for: itself, or the tables in the folder by name."""
     try:
@@ -189,11 +216,13 @@ def files_of(path: Path) -> list[Path]:
 
 def _file(path: Path) -> Part:
     where, suffix = str(path), path.suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise InputError(f"a file ending in '{suffix}'", where=where, fix="give .csv or .parquet")
+    if suffix not in (*_SUFFIXES, *_D3RLPY):
+        raise InputError(f"a file ending in '{suffix}'", where=where, fix="give .csv or .parquet (or .h5 of d3rlpy)")
     _guarded(lambda: path.open("rb").close(), where, suffix)
     if path.stat().st_size == 0:
         raise InputError("the file is empty", where=where)
+    if suffix in _D3RLPY:
+        return _foreign(lambda: stored_d3rlpy(path), where)
     if suffix == ".csv":
         frame = _guarded(lambda: pl.read_csv(path, infer_schema_length=None, glob=False), where, suffix)
         return Part(where, frame.schema, lambda columns: _selected(frame, columns, where))

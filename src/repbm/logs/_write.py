@@ -23,35 +23,34 @@ def log_frame(data: Trajectories) -> pl.DataFrame:
         "episode": np.repeat(data.labels_of(), lengths),
         "step": np.arange(rows) - np.repeat(starts, lengths),
     }
-    names = data.observation_names or tuple(map(str, range(data.observations.shape[1])))
-    for k, name in enumerate(names):
+    for k, name in enumerate(data.names):
         column = np.empty(rows, dtype=data.observations.dtype)
         column[at] = data.observations[:, k]
         column[is_closing] = data.final_observations[closed, k]
         columns[f"obs_{name}"] = column
     columns["action"] = _labels(data.actions, at, rows)
-    columns["reward"] = _spread(pl.Series(data.rewards), at, rows)
+    columns["reward"] = spread(pl.Series(data.rewards), at, rows)
     flags = np.zeros(len(data.rewards), dtype=bool)
     flags[data.lasts] = data.terminated
-    columns["terminated"] = _spread(pl.Series(flags), at, rows)
+    columns["terminated"] = spread(pl.Series(flags), at, rows)
     cut = np.zeros(len(data.rewards), dtype=bool)
     cut[data.lasts] = data.truncated
-    columns["truncated"] = _spread(pl.Series(cut), at, rows)
+    columns["truncated"] = spread(pl.Series(cut), at, rows)
     if data.behavior is not None:
-        columns["behavior_prob"] = _spread(pl.Series(data.behavior), at, rows)
+        columns["behavior_prob"] = spread(pl.Series(data.behavior), at, rows)
     for name, column in data.columns.items():
         if isinstance(column, Coded):
             columns[name] = _labels(column, at, rows)
         else:
-            columns[name] = _spread(pl.Series(column), at, rows)
+            columns[name] = spread(pl.Series(column), at, rows)
     return pl.DataFrame(columns)
 
 
 def _labels(column: Coded, at: np.ndarray, rows: int) -> pl.Series:
-    return _spread(pl.Series(column.labels).gather(column.codes), at, rows)
+    return spread(pl.Series(column.labels).gather(column.codes), at, rows)
 
 
-def _spread(values: pl.Series, at: np.ndarray, rows: int) -> pl.Series:
+def spread(values: pl.Series, at: np.ndarray, rows: int) -> pl.Series:
     """The values at positions `at` of a longer column, empty elsewhere."""
     where = np.full(rows, -1)
     where[at] = np.arange(len(at))

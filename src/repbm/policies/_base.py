@@ -100,6 +100,15 @@ class Policy(ABC):
         """What the policy does at every logged step."""
 
     @property
+    def name(self) -> str:
+        """A short name for tables and messages."""
+        return type(self).__name__
+
+    def reading(self, observation_names: tuple[str, ...]) -> Policy:
+        """The policy on observations of these names; itself where only their order counts."""
+        return self
+
+    @property
     def needs_columns(self) -> tuple[str, ...]:
         """The columns of the log, besides observations, that the policy looks at."""
         return ()
@@ -111,6 +120,9 @@ class Policy(ABC):
 
 class ObservationPolicy(Policy):
     """A policy that is a function of the observation alone: it can also act where no log is."""
+
+    def reading(self, observation_names: tuple[str, ...]) -> ObservationPolicy:
+        return self
 
     @abstractmethod
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from repbm.core import InputError, Label
-from repbm.data import Coded
+from repbm.policies._answers import coded_actions, column_labels
 from repbm.policies._base import Choices, ObservationPolicy, checked_actions, checked_probabilities
 
 
@@ -27,17 +27,21 @@ class CallablePolicy(ObservationPolicy):
     ) -> None:
         declared = getattr(function, "actions", None) if actions is None else actions
         self.function = function
-        self.name = name or getattr(function, "__name__", type(function).__name__)
+        self._name = name or getattr(function, "__name__", type(function).__name__).strip("<>")
         self.actions = None if declared is None else checked_actions(declared, f"policy {self.name}")
+
+    @property
+    def name(self) -> str:
+        return self._name
 
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         who = f"policy {self.name}"
         result = self._called(observations, who)
         self._knows(labels, who)
         if result.ndim == 1 and len(result) == len(observations):
-            return self._actions(result, labels, who)
+            return coded_actions(result, labels, self.actions, who)
         if result.ndim == 2 and len(result) == len(observations):
-            known = self._columns(result.shape[1], labels, who)
+            known = column_labels(result.shape[1], labels, self.actions, who)
             return Choices(known, checked_probabilities(result, who))
         n = len(observations)
         raise InputError(
@@ -66,34 +70,3 @@ class CallablePolicy(ObservationPolicy):
                 f"the log has the action {unknown[0]!r}, which {who} does not know",
                 fix="add it to the policy's actions",
             )
-
-    def _actions(self, result: np.ndarray, labels: tuple[Label, ...], who: str) -> Choices:
-        try:
-            coded = Coded.of(result, self.actions or ())
-        except ValueError as fault:
-            raise InputError(
-                f"{who} returns {fault}",
-                fix="return one action an observation, as the log spells it, or a row of probabilities",
-            ) from fault
-        foreign = next((x for x in coded.labels if not isinstance(x, tuple({type(y) for y in labels}))), None)
-        if foreign is not None:
-            raise InputError(
-                f"{who} returns the action {foreign!r}, but the log's actions are like {labels[0]!r}",
-                fix="return actions as the log spells them",
-            )
-        return Choices(coded.labels, coded.codes)
-
-    def _columns(self, count: int, labels: tuple[Label, ...], who: str) -> tuple[Label, ...]:
-        """The labels that the columns of probabilities stand for."""
-        if self.actions is not None:
-            if len(self.actions) != count:
-                raise InputError(f"{who} declares {len(self.actions)} actions but returns {count} probabilities a row")
-            return self.actions
-        if all(isinstance(label, int) and 0 <= label < count for label in labels):
-            return tuple(range(count))
-        if count == len(labels):
-            return labels
-        raise InputError(
-            f"{who} returns {count} probabilities a row, but the log has {len(labels)} actions",
-            fix="return one column an action in sorted order, or set the function's attribute `actions`",
-        )

@@ -27,6 +27,10 @@ class ActionColumn(_LogPolicy):
     column: str
 
     @property
+    def name(self) -> str:
+        return self.column
+
+    @property
     def needs_columns(self) -> tuple[str, ...]:
         return (self.column,)
 
@@ -59,6 +63,10 @@ class LoggedProbabilityColumn(_LogPolicy):
     column: str
 
     @property
+    def name(self) -> str:
+        return self.column
+
+    @property
     def needs_columns(self) -> tuple[str, ...]:
         return (self.column,)
 
@@ -77,6 +85,10 @@ class ProbabilityColumns(_LogPolicy):
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.columns = tuple(columns)
+
+    @property
+    def name(self) -> str:
+        return " ".join(self.columns)
 
     @property
     def needs_columns(self) -> tuple[str, ...]:

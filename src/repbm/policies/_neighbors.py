@@ -41,6 +41,10 @@ class NeighborPolicy(ObservationPolicy):
         self._units = np.where(spread > 0, spread, 1.0)
         self._nearest = _index(data.observations / self._units)
 
+    @property
+    def name(self) -> str:
+        return f"{self.neighbors} neighbors"
+
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         if observations.shape[1] != len(self._units):
             raise InputError(

@@ -31,7 +31,9 @@ class NetworkPolicy(ObservationPolicy):
         activation: str = "tanh",
         head: str = "greedy",
         actions: Sequence[Label] | None = None,
+        name: str = "network",
     ) -> None:
+        self._name = name
         if activation not in _ACTIVATIONS:
             raise InputError(f"activation '{activation}'", fix=f"use one of {', '.join(_ACTIVATIONS)}")
         if head not in _HEADS:
@@ -50,6 +52,10 @@ class NetworkPolicy(ObservationPolicy):
         self.actions: tuple[Label, ...] = checked_actions(range(width) if actions is None else actions, "the network")
         if len(self.actions) != width:
             raise InputError(f"{len(self.actions)} actions for a network of {width} outputs")
+
+    @property
+    def name(self) -> str:
+        return self._name
 
     @classmethod
     def load(cls, path: str | Path) -> NetworkPolicy:
@@ -75,6 +81,7 @@ class NetworkPolicy(ObservationPolicy):
                 activation=str(arrays.get("activation", "tanh")),
                 head=str(arrays.get("head", "greedy")),
                 actions=checked_actions(arrays["actions"].tolist(), "the network") if "actions" in arrays else None,
+                name=Path(path).stem,
             )
         except InputError as fault:
             raise InputError(fault.what, where=where, fix=fault.fix) from fault

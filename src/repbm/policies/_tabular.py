@@ -28,6 +28,10 @@ class TabularPolicy(ObservationPolicy):
         if len(self.actions) != table.shape[1]:
             raise InputError(f"{len(self.actions)} actions for a policy table of {table.shape[1]} columns")
 
+    @property
+    def name(self) -> str:
+        return "table"
+
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         unknown = [label for label in labels if label not in self.actions]
         if unknown:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +25,13 @@ class Softened(ObservationPolicy):
     policy: ObservationPolicy
     epsilon: float
 
+    @property
+    def name(self) -> str:
+        return f"{self.policy.name}, softened"
+
+    def reading(self, observation_names: tuple[str, ...]) -> Softened:
+        return replace(self, policy=self.policy.reading(observation_names))
+
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         inner = self.policy.choices(observations, labels)
         every = dict.fromkeys(labels) | dict.fromkeys(inner.labels)
@@ -40,6 +47,13 @@ class Greedy(ObservationPolicy):
     """Always the most probable action of another policy."""
 
     policy: ObservationPolicy
+
+    @property
+    def name(self) -> str:
+        return f"{self.policy.name}, greedy"
+
+    def reading(self, observation_names: tuple[str, ...]) -> Greedy:
+        return replace(self, policy=self.policy.reading(observation_names))
 
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         return self.policy.choices(observations, labels).greedy()
