@@ -8,6 +8,7 @@ import pytest
 from repbm.data import Trajectories
 from repbm.domains import CartPole, benchmark_policy, collect
 from repbm.estimators import Case, DoublyRobust, ModelCritic
+from repbm.experiments.as_published import StepSampling, hard_model_values
 from repbm.models import AM, Model, fit_precise, roll_out
 
 SHORT = benchmark_policy("cartpole-short")
@@ -94,3 +95,16 @@ def test_single_precision_is_close(log: Trajectories, model: Model) -> None:
     single = roll_out(model, SHORT, states, left, discount=0.9, dtype=np.float32)
     np.testing.assert_allclose(single.values, double.values, rtol=1e-4)
     assert (single.values != double.values).any()
+
+
+def test_published_soft_rows_know_the_values_wherever_soft_weights_matter(log: Trajectories, model: Model) -> None:
+    """Past the first departure hard weights are 0, soft ones are not: V and Q of the policy itself count there, too."""
+    case, critic = Case.of(log, SHORT), ModelCritic(model, "m")
+    everywhere = ModelCritic(model, "m", negligible=None)(case)
+    rows = case.softened(0.02).weights.mattering(1e-6)
+    for found, full in zip(hard_model_values(critic)(case, 0.02), everywhere, strict=True):
+        np.testing.assert_array_equal(found, np.where(rows, full, 0.0))
+    assert rows.mean() > 2 * case.weights.mattering(1e-6).mean()
+    assert StepSampling("dr", hard_model_values(critic), False, 0.0)(case).value == pytest.approx(
+        DoublyRobust(critic)(case).value, rel=1e-12
+    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from repbm.core import stream
 from repbm.estimators._case import Case
@@ -54,16 +54,24 @@ class ModelCritic:
         return Initial(rolled.values, note)
 
     def _values(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
-        """Means over rollouts. One that begins with the logged action counts for Q as for V; where none does, another.
+        return self.at_steps(case, self.rows_of(case))
 
-        So their errors cancel in DR, but for the surprise of the logged action.
+    def rows_of(self, case: Case) -> Int[np.ndarray, " some"]:
+        """The steps that matter: all but those whose weights are negligible."""
+        if self.negligible is None or case.data.behavior is None:
+            return np.arange(len(case.data.rewards))
+        return np.flatnonzero(case.weights.mattering(self.negligible))
+
+    def at_steps(
+        self, case: Case, rows: Int[np.ndarray, " some"]
+    ) -> tuple[Float[np.ndarray, " steps"], Float[np.ndarray, " steps"]]:
+        """Q_t of the logged action and V_t at some steps, 0 at the others.
+
+        Means over rollouts. One that begins with the logged action counts for Q as for V; where none does, another. So
+        their errors cancel in DR, but for the surprise of the logged action.
         """
         data = case.data
         logged, value = np.zeros(len(data.rewards)), np.zeros(len(data.rewards))
-        if self.negligible is None or data.behavior is None:
-            rows = np.arange(len(value))
-        else:
-            rows = np.flatnonzero(case.weights.mattering(self.negligible))
         if not len(rows):
             return logged, value
         states, left, taken = data.observations[rows], case.steps_left[rows], data.actions.codes[rows].astype(np.int64)

@@ -19,7 +19,13 @@ soft WPDIS (24), as if V and Q were 0 past the last step at which anybody follow
 rows of the long episodes, which are as they should be: a rule for both is not known.
 """
 
-from repbm.experiments.as_published._estimators import LengthSampling, StepSampling, hard_values, no_values
+from repbm.experiments.as_published._estimators import (
+    LengthSampling,
+    StepSampling,
+    hard_model_values,
+    hard_values,
+    no_values,
+)
 from repbm.experiments.as_published._hiv import Standardized, later_ratios
 from repbm.experiments.as_published._mrdr import TimedValues, fit_mrdr_as_published, soft_returns
 from repbm.experiments.as_published._rows import SOFTENING, AsPublished
@@ -34,6 +40,7 @@ __all__ = [
     "TimedValues",
     "fit_mrdr_as_published",
     "forgetful_sums",
+    "hard_model_values",
     "hard_values",
     "later_ratios",
     "no_values",

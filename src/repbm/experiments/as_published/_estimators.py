@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from repbm.data import totals
-from repbm.estimators import Case, Critic, Estimate, Weights
+from repbm.estimators import Case, Critic, Estimate, ModelCritic, Weights
 from repbm.experiments.as_published._weights import forgetful_sums
 
 StepValues = tuple[Float[np.ndarray, " steps"], Float[np.ndarray, " steps"]]
@@ -75,8 +75,20 @@ def no_values(case: Case, softening: float) -> StepValues:
 
 
 def hard_values(critic: Critic) -> Values:
-    """Those of a model as published: of the policy itself, also where the weights are those of the softened one."""
+    """Those of a critic as published: of the policy itself, also where the weights are those of the softened one."""
     return lambda case, softening: critic(case)
+
+
+def hard_model_values(critic: ModelCritic) -> Values:
+    """The same of a model, wherever the weights matter: those of the softened policy do in more places."""
+    known: dict[float, StepValues] = {}
+
+    def values(case: Case, softening: float) -> StepValues:
+        if softening not in known:
+            known[softening] = critic.at_steps(case, critic.rows_of(case.softened(softening)))
+        return known[softening]
+
+    return values
 
 
 def _answered(contributions: Float[np.ndarray, " episodes"], effective: float) -> Estimate:

@@ -10,10 +10,25 @@ from jaxtyping import Float
 
 from repbm.core import stream
 from repbm.domains import collect
-from repbm.estimators import DoublyRobust, Estimator, ImportanceSampling, PerDecisionImportanceSampling, acting
+from repbm.estimators import (
+    Critic,
+    DoublyRobust,
+    Estimator,
+    ImportanceSampling,
+    ModelCritic,
+    PerDecisionImportanceSampling,
+    acting,
+)
 from repbm.evaluation import ESTIMATORS
 from repbm.experiments._critics import Critics
-from repbm.experiments.as_published._estimators import LengthSampling, StepSampling, hard_values, no_values
+from repbm.experiments.as_published._estimators import (
+    LengthSampling,
+    StepSampling,
+    Values,
+    hard_model_values,
+    hard_values,
+    no_values,
+)
 from repbm.experiments.as_published._hiv import Standardized, later_ratios
 from repbm.experiments.as_published._mrdr import TimedValues, fit_mrdr_as_published
 
@@ -33,6 +48,7 @@ class AsPublished:
 
     critics: Critics
     _fitted: dict[str, TimedValues] = field(default_factory=dict, repr=False)
+    _hard: dict[str, Values] = field(default_factory=dict, repr=False)
 
     def estimator(self, row: str) -> Estimator:
         """The published estimator of a row."""
@@ -48,9 +64,16 @@ class AsPublished:
             plain = known.build(self._mrdr(known.critic))
         if not isinstance(plain, DoublyRobust):
             return plain
-        critic = plain.critic
-        values = critic.two_actions if isinstance(critic, TimedValues) else hard_values(critic)
-        return StepSampling(row, values, plain.normalized, _soft(plain.softening))
+        return StepSampling(row, self._values_of(plain.critic), plain.normalized, _soft(plain.softening))
+
+    def _values_of(self, critic: Critic) -> Values:
+        if isinstance(critic, TimedValues):
+            return critic.two_actions
+        if not isinstance(critic, ModelCritic):
+            return hard_values(critic)
+        if critic.name not in self._hard:
+            self._hard[critic.name] = hard_model_values(critic)
+        return self._hard[critic.name]
 
     def _mrdr(self, name: str) -> TimedValues:
         if name not in self._fitted:
