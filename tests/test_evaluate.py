@@ -235,3 +235,17 @@ def test_estimators_that_disagree_are_named() -> None:
     assert disagreements(rows, 0, heavy) == []
     assert headline([row("wis", None)], fine) is None  # type: ignore[arg-type]
     assert headline([row("soft-is", 1.0)], fine) == 0
+
+
+def test_policies_are_ranked(here, frame: pl.DataFrame) -> None:
+    worse = frame.with_columns(reward=pl.col("reward") - pl.when(pl.col("action") == "b").then(5.0).otherwise(0.0))
+    policies = {"b": lambda x: np.full(len(x), "b"), "a": lambda x: np.full(len(x), "a")}
+    found = evaluate(worse, policies, estimators=["wpdis"]).ranking
+    assert found["policy"].to_list() == ["a", "b"]
+    assert found["probability_best"].sum() == pytest.approx(1)
+    assert found["probability_best"][0] > 0.95
+    assert found["to_best"].to_list() == [0.0, pytest.approx(found["value"][1] - found["value"][0])]
+    assert found["to_best_low"][1] < found["to_best"][1] < found["to_best_high"][1] < 0
+    models = evaluate(worse, policies, estimators=["am"], refits=4).ranking
+    assert models["probability_best"][0] > 0.9
+    assert evaluate(worse, policies, estimators=["am"]).ranking["probability_best"].is_null().all()

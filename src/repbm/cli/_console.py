@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from repbm.report import estimates_lines, estimates_tables
+from repbm.report import estimates_lines, estimates_tables, ranking_line
 
 if TYPE_CHECKING:
     from repbm.evaluation import Evaluation
@@ -26,6 +26,8 @@ def show(evaluation: Evaluation, truth: Mapping[str, float] | None = None) -> No
     if sys.stdout.isatty():
         for part in estimates_tables(evaluation.estimates, truth, verdicts):
             Console().print(part, highlight=False)
+        if len(evaluation.ranking) > 1:
+            Console().print(ranking_line(evaluation.ranking), highlight=False)
         return
     for line in estimates_lines(evaluation.estimates, truth, verdicts):
         print(line)

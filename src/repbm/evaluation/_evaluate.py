@@ -49,6 +49,9 @@ class Evaluation:
     estimates: pl.DataFrame
     individuals: pl.DataFrame
     diagnostics: pl.DataFrame
+    ranking: pl.DataFrame
+    """The answers of all policies, the best first: policy, estimator, value, low, high, probability_best (the share of
+    resampled logs on which it is), to_best (value minus that of the best), to_best_low, to_best_high."""
     arguments: Mapping[str, Any]
     seed: int
     seconds: float
@@ -82,6 +85,7 @@ class Evaluation:
             "estimates": self.estimates,
             "individuals": self.individuals,
             "diagnostics": self.diagnostics,
+            "ranking": self.ranking,
         }
         write(Path(folder), tables, self.run)
 
@@ -180,6 +184,7 @@ def evaluate(
     }
     return Evaluation(
         *tables.frames(),
+        ranking=tables.ranking(),
         arguments=arguments,
         seed=seed,
         seconds=round(time.perf_counter() - began, 3),

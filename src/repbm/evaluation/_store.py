@@ -18,7 +18,7 @@ from repbm.core import InputError
 from repbm.data import Trajectories
 from repbm.logs import files_of
 
-_FILES = ("estimates.csv", "individuals.csv", "diagnostics.csv", "run.json")
+_FILES = ("estimates.csv", "individuals.csv", "diagnostics.csv", "ranking.csv", "run.json")
 
 
 def check_target(folder: Path) -> None:

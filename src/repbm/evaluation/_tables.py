@@ -11,14 +11,18 @@ from repbm.doctor import Verdict
 from repbm.estimators import Case, Estimate
 from repbm.evaluation._headline import disagreements, headline
 from repbm.inference import (
+    Contender,
     Interval,
     Refits,
     Resampling,
     behavior_sensitivity,
     bound_terms,
+    contender,
     diagnostics,
     difference,
     interval,
+    paired_difference,
+    probabilities_best,
 )
 from repbm.policies import LearnedBehavior
 
@@ -37,6 +41,7 @@ class Tables:
         self.estimates: list[dict[str, Any]] = []
         self.individuals: list[pl.DataFrame] = []
         self.diagnostics: list[pl.DataFrame] = []
+        self._contenders: dict[tuple[str, str], Contender] = {}
 
     def add(
         self, policy: str, name: str, case: Case, estimate: Estimate, refits: Refits | None, weighted: bool
@@ -70,6 +75,9 @@ class Tables:
                 "note": _note(case, estimate, bounds, learned),
             }
         )
+        found = contender(estimate, self.resampling, refits)
+        if found is not None:
+            self._contenders[policy, name] = found
         if estimate.individual is not None:
             labels = [str(label) for label in case.data.labels_of().tolist()]
             reach = None if refits is None else refits.individual_reach(self.level)
@@ -122,6 +130,27 @@ class Tables:
             terms = {name: pl.Series(getattr(found, name)).fill_nan(None) for name in _BOUND}
         self.diagnostics.append(frame.with_columns(**terms).select(*_DIAGNOSTICS, *_BOUND))
 
+    def ranking(self) -> pl.DataFrame:
+        """The answers of all policies, the best first, each with the probability that it is, and beside the best."""
+        answers = {row["policy"]: row for row in self.estimates if row["headline"]}
+        rivals = {name: self._contenders[name, row["estimator"]] for name, row in answers.items()}
+        chances = probabilities_best(rivals) if len(rivals) > 1 else None
+        order = sorted(rivals, key=lambda name: -rivals[name].value)
+        rows = []
+        for name in order:
+            bounds = paired_difference(rivals[name], rivals[order[0]], self.level)
+            behind = None if name == order[0] else (bounds.low, bounds.high)
+            rows.append(
+                {
+                    **{key: answers[name][key] for key in ("policy", "estimator", "value", "low", "high")},
+                    "probability_best": None if chances is None else chances[name],
+                    "to_best": rivals[name].value - rivals[order[0]].value,
+                    "to_best_low": None if behind is None else behind[0],
+                    "to_best_high": None if behind is None else behind[1],
+                }
+            )
+        return pl.DataFrame(rows, schema=_RANKING)
+
     def frames(self) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
         estimates = pl.DataFrame(self.estimates, schema=_ESTIMATES)
         individuals = pl.concat(self.individuals) if self.individuals else pl.DataFrame(schema=_INDIVIDUALS)
@@ -154,6 +183,17 @@ _INDIVIDUALS = {
     "low": pl.Float64,
     "high": pl.Float64,
     "source": pl.String,
+}
+_RANKING = {
+    "policy": pl.String,
+    "estimator": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "probability_best": pl.Float64,
+    "to_best": pl.Float64,
+    "to_best_low": pl.Float64,
+    "to_best_high": pl.Float64,
 }
 _DIAGNOSTICS = ("policy", "step", "alive", "factual", "counterfactual", "u", "effective_episodes")
 _BOUND = ("risk_behavior", "risk_policy", "distance", "deviation")

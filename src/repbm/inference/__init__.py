@@ -4,20 +4,28 @@ from repbm.inference._bound import BoundTerms, Constants, bound_terms
 from repbm.inference._diagnostics import diagnostics
 from repbm.inference._difference import difference
 from repbm.inference._intervals import Interval, Resampling, interval
+from repbm.inference._ranking import Contender, contender, paired_difference, probabilities_best
 from repbm.inference._refits import Refits
+from repbm.inference._selection import Selection, selection
 from repbm.inference._sensitivity import behavior_sensitivity
 from repbm.inference._tails import pareto_k
 
 __all__ = [
     "BoundTerms",
     "Constants",
+    "Contender",
     "Interval",
     "Refits",
     "Resampling",
+    "Selection",
     "behavior_sensitivity",
     "bound_terms",
+    "contender",
     "diagnostics",
     "difference",
     "interval",
+    "paired_difference",
     "pareto_k",
+    "probabilities_best",
+    "selection",
 ]

@@ -24,10 +24,14 @@ class Refits:
 
     def interval(self, value: float, level: float) -> Interval:
         """value +- t * (standard deviation over refits of the mean over their own initial states)."""
-        means = (self.values * self.counts).sum(axis=1) / self.counts.sum(axis=1)
-        error = float(means.std(ddof=1))
+        error = float(self.means.std(ddof=1))
         reach = self._quantile(level) * error
         return Interval(value - reach, value + reach, error)
+
+    @property
+    def means(self) -> Float[np.ndarray, " refits"]:
+        """The mean value over the initial states of every resampled log."""
+        return (self.values * self.counts).sum(axis=1) / self.counts.sum(axis=1)
 
     def individual_reach(self, level: float) -> Float[np.ndarray, " episodes"]:
         """Half the length of everyone's own interval."""

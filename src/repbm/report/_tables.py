@@ -106,3 +106,12 @@ def estimates_lines(
         if k == 0:
             yield "\t".join(cells)
         yield "\t".join(cells.values())
+
+
+def ranking_line(ranking: pl.DataFrame) -> str:
+    """All policies in one line, the best first."""
+    parts = []
+    for row in ranking.iter_rows(named=True):
+        chance = row["probability_best"]
+        parts.append(f"{row['policy']} {number(row['value'])}" + ("" if chance is None else f" (best: {chance:.0%})"))
+    return f"ranking: {', '.join(parts)}"
