@@ -185,7 +185,7 @@ def test_what_a_log_supports(poles: Trajectories) -> None:
     assert not found["own"].weights
     assert found["behavior"].models
     assert found["behavior"].weights
-    assert found["right"].word.startswith("supported up to step")
+    assert found["right"].word == "not supported"
     assert found["right"].last_step < 10
     assert not found["right"].supported
     assert found["new"].word == "not supported"
@@ -245,7 +245,7 @@ def test_the_command_with_a_policy(poles: Trajectories, tmp_path, monkeypatch, c
     (tmp_path / "p.py").write_text("import numpy as np\ndef right(x):\n    return np.ones(len(x), int)\n")
     assert run(monkeypatch, "doctor", "log.parquet", "--policy", "right=p.py:right", "--strict") == 3
     out = capsys.readouterr().out
-    assert "right: supported up to step" in out
+    assert "right: not supported: by step" in out
     assert "may answer: none for the whole horizon" in out
     assert run(monkeypatch, "doctor", "log.parquet", "--policy", "right=p.py:right", "--json") == 0
     assert not json.loads(capsys.readouterr().out)["verdicts"]["right"]["supported"]

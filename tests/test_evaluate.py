@@ -226,11 +226,11 @@ def test_estimators_that_disagree_are_named() -> None:
     def row(name: str, value: float, low: float | None = None, high: float | None = None) -> dict:
         return {"estimator": name, "value": value, "low": low, "high": high}
 
-    fine = Verdict(3, np.zeros(3), 0.2, np.full(3, 100.0))
+    fine = Verdict(3.0, 3, np.zeros(3), 0.2, 100.0, 3)
     rows = [row("repbm", 5.0), row("wdr(repbm)", 3.0, 2.0, 4.0), row("wpdis", 4.5, 3.5, 6.0), row("soft-is", 99.0)]
     assert headline(rows, fine) == 1
     assert disagreements(rows, 1, fine) == ["repbm", "wpdis"]
-    heavy = replace(fine, pareto_k=0.9)
+    heavy = replace(fine, weighed=1)
     assert headline(rows, heavy) == 0
     assert disagreements(rows, 0, heavy) == []
     assert headline([row("wis", None)], fine) is None  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from repbm.data import Trajectories
-from repbm.estimators import Case
+from repbm.estimators import Case, Weights
 from repbm.inference import pareto_k
 from repbm.policies import ObservationPolicy
 
@@ -20,6 +20,8 @@ TOLERATED = 0.2
 """A model answers as long as no larger share of individuals has met what the log shows nothing like."""
 LARGEST_K = 0.7
 FEWEST_EFFECTIVE = 50.0
+LEAST_PART = 0.5
+"""What is supported for a smaller part of a usual episode is not supported."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,15 +30,17 @@ class Verdict:
 
     `strange`: the share of those who follow the policy, in a fitted model, who by step t have met a state and an action
     that the log shows nothing like; None where the policy cannot act beyond the log. `pareto_k` and
-    `effective_episodes`, of the importance weights of whole episodes and of every step, None without probabilities.
-    A model may answer where at most a fifth have met strange things, importance sampling where k is below 0.7 and 50
-    effective episodes are left.
+    `effective_episodes` are those of the importance weights of whole episodes, None without probabilities. A model may
+    answer where at most a fifth have met strange things, importance sampling where k is below 0.7 and 50 effective
+    episodes are left; `weighed` is how many steps of the log that holds for. `usual` is the mean length of episodes.
     """
 
-    horizon: int
+    usual: float
+    longest: int
     strange: Float[np.ndarray, " horizon"] | None
     pareto_k: float | None
-    effective_episodes: Float[np.ndarray, " longest"] | None
+    effective_episodes: float | None
+    weighed: int
     unseen: tuple[str, ...] = ()
     """Actions of the policy that the log never shows."""
 
@@ -48,9 +52,7 @@ class Verdict:
     @property
     def weights(self) -> bool:
         """Whether importance sampling may answer for the whole horizon."""
-        if self.pareto_k is None or self.effective_episodes is None:
-            return False
-        return self.pareto_k < LARGEST_K and bool(self.effective_episodes[-1] >= FEWEST_EFFECTIVE)
+        return self.weighed == self.longest
 
     @property
     def supported(self) -> bool:
@@ -59,19 +61,16 @@ class Verdict:
     @property
     def last_step(self) -> int:
         """The last step up to which either may answer; -1 if not even at the first."""
-        reached = [-1]
-        if self.strange is not None:
-            reached.append(int((self.strange <= TOLERATED).sum()) - 1)
-        if self.effective_episodes is not None:
-            reached.append(int(np.cumprod(self.effective_episodes >= FEWEST_EFFECTIVE).sum()) - 1)
-        return max(reached)
+        modeled = 0 if self.strange is None else int((self.strange <= TOLERATED).sum())
+        return max(modeled, self.weighed) - 1
 
     @property
     def word(self) -> str:
         """Supported, supported up to a step, or not supported."""
         if self.supported:
             return "supported"
-        return "not supported" if self.last_step < 0 else f"supported up to step {self.last_step}"
+        enough = self.last_step + 1 >= LEAST_PART * self.usual
+        return f"supported up to step {self.last_step}" if enough else "not supported"
 
     @property
     def sentence(self) -> str:
@@ -89,18 +88,21 @@ class Verdict:
             "weights_admissible": self.weights,
             "strange": None if self.strange is None else self.strange.round(4).tolist(),
             "pareto_k": None if self.pareto_k is None or not np.isfinite(self.pareto_k) else self.pareto_k,
+            "effective_episodes": self.effective_episodes,
             "unseen_actions": list(self.unseen),
         }
 
     def _reason(self) -> str:
-        if self.strange is None:
-            left = 0.0 if self.effective_episodes is None else float(self.effective_episodes[-1])
-            return f"at its end {left:.1f} effective episodes follow the policy"
         if self.models:
+            assert self.strange is not None
             return f"{self.strange[-1]:.0%} of those who follow it meet something that the log shows nothing like"
         if self.weights:
-            assert self.effective_episodes is not None
-            return f"{self.effective_episodes[-1]:.0f} effective episodes follow it to the end"
+            return f"{self.effective_episodes:.0f} effective episodes follow it to the end"
+        far = self.weighed > 0 and self.word != "not supported" and self.weighed == self.last_step + 1
+        if self.strange is None or far:
+            return (
+                f"past step {self.weighed - 1} too few episodes follow it" if self.weighed else "no episodes follow it"
+            )
         step = int((self.strange <= TOLERATED).sum())
         never = f" ({', '.join(self.unseen[:3])} never)" if self.unseen else ""
         return f"by step {step}, {self.strange[step]:.0%} of those who follow it meet what the log does not show{never}"
@@ -115,14 +117,32 @@ def judge(case: Case, model: Model | TabularModel | None, seed: int = 0) -> Verd
         from repbm.models import strangeness
 
         strange = strangeness(model, data, policy, horizon, seed)
-    known = data.behavior is not None
+    weights = None if data.behavior is None else case.weights
     return Verdict(
-        horizon,
-        strange,
-        pareto_k(case.weights.log_last) if known else None,
-        case.weights.effective_episodes if known else None,
-        tuple(str(label) for label in case.decisions.labels[len(data.actions.labels) :]),
+        usual=float(data.lengths.mean()),
+        longest=data.longest,
+        strange=strange,
+        pareto_k=None if weights is None else pareto_k(weights.log_last),
+        effective_episodes=None if weights is None else float(weights.effective_episodes[-1]),
+        weighed=0 if weights is None else _weighed(weights),
+        unseen=tuple(str(label) for label in case.decisions.labels[len(data.actions.labels) :]),
     )
+
+
+def _weighed(weights: Weights) -> int:
+    """How many steps importance sampling may answer for: found by halves, tails grow heavier on the way."""
+
+    def holds(step: int) -> bool:
+        return pareto_k(weights.logs_at(step)) < LARGEST_K
+
+    enough = int(np.cumprod(weights.effective_episodes >= FEWEST_EFFECTIVE).sum())
+    low, high = 0, enough
+    if enough and holds(enough - 1):
+        return enough
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if holds(middle) else (low, middle)
+    return low
 
 
 def model_of(data: Trajectories, horizon: int, seed: int = 0) -> Model | TabularModel:

@@ -94,6 +94,13 @@ class Weights:
         """The weight of every episode's last step, relative to the scale of the last step of all."""
         return np.exp(self.log_last if self.log_scales is None else self.log_last - self.log_scales[-1])
 
+    def logs_at(self, step: int) -> Float[np.ndarray, " episodes"]:
+        """log w_t of every episode, of one that is finished its last."""
+        at = self.data.starts + np.minimum(step, self.data.lengths - 1)
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.scaled[at])
+        return logs if self.log_scales is None else logs + self.log_scales[self.data.steps[at]]
+
     def carried(
         self, groups: Int[np.ndarray, " episodes"], count: int, power: int = 1
     ) -> Float[np.ndarray, "groups longest"]:
