@@ -60,9 +60,8 @@ class Verdict:
 
     @property
     def last_step(self) -> int:
-        """The last step up to which either may answer; -1 if not even at the first."""
-        modeled = 0 if self.strange is None else int((self.strange <= TOLERATED).sum())
-        return max(modeled, self.weighed) - 1
+        """The last step up to which a model may answer, or, without one, weights; -1 if not even at the first."""
+        return (self.weighed if self.strange is None else int((self.strange <= TOLERATED).sum())) - 1
 
     @property
     def word(self) -> str:
@@ -98,8 +97,7 @@ class Verdict:
             return f"{self.strange[-1]:.0%} of those who follow it meet something that the log shows nothing like"
         if self.weights:
             return f"{self.effective_episodes:.0f} effective episodes follow it to the end"
-        far = self.weighed > 0 and self.word != "not supported" and self.weighed == self.last_step + 1
-        if self.strange is None or far:
+        if self.strange is None:
             return (
                 f"past step {self.weighed - 1} too few episodes follow it" if self.weighed else "no episodes follow it"
             )

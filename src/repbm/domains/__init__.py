@@ -6,6 +6,7 @@ from repbm.domains._hiv import HIV
 from repbm.domains._hiv_policy import train_hiv_policy
 from repbm.domains._map2d import Map2D, map_behaviors
 from repbm.domains._mountaincar import MountainCar
+from repbm.domains._sepsis import NearestState, Sepsis
 from repbm.domains._simulator import Simulator, collect, truth
 from repbm.domains._tabular import TabularWorld
 from repbm.domains._trained import train_benchmark_policy
@@ -17,6 +18,8 @@ __all__ = [
     "CartPole",
     "Map2D",
     "MountainCar",
+    "NearestState",
+    "Sepsis",
     "Simulator",
     "TabularWorld",
     "benchmark_policy",

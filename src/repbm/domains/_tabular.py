@@ -20,6 +20,8 @@ class TabularWorld:
     rewards: Float[np.ndarray, "states actions"]
     terminal: Bool[np.ndarray, " states"]
     horizon: int
+    arrivals: Float[np.ndarray, " states"] | None = None
+    """What entering a state earns, beyond the reward of the step."""
 
     @classmethod
     def random(cls, states: int, actions: int, horizon: int, generator: np.random.Generator) -> TabularWorld:
@@ -35,8 +37,9 @@ class TabularWorld:
         """Q_t(s, a) of the policy for every step t."""
         values = np.zeros((self.horizon, *self.rewards.shape))
         following = np.zeros(len(self.initial))
+        earned = self.rewards if self.arrivals is None else self.rewards + self.transitions @ self.arrivals
         for t in reversed(range(self.horizon)):
-            values[t] = self.rewards + discount * self.transitions @ np.where(self.terminal, 0.0, following)
+            values[t] = earned + discount * self.transitions @ np.where(self.terminal, 0.0, following)
             following = np.einsum("sa,sa->s", policy, values[t])
         return values
 
@@ -60,19 +63,20 @@ class TabularWorld:
         for _ in range(self.horizon):
             action = drawn(behavior[state], generator)
             following = drawn(self.transitions[state, action], generator)
-            logged.append((who, state, action, behavior[state, action]))
+            earned = self.rewards[state, action] + (0.0 if self.arrivals is None else self.arrivals[following])
+            logged.append((who, state, action, behavior[state, action], earned))
             final[who] = following
             terminated[who] = self.terminal[following]
             who, state = who[~self.terminal[following]], following[~self.terminal[following]]
             if not len(who):
                 break
-        episode, states, actions, probability = (np.concatenate(part) for part in zip(*logged, strict=True))
+        episode, states, actions, probability, rewards = (np.concatenate(part) for part in zip(*logged, strict=True))
         order = np.argsort(episode, kind="stable")
         states, actions = states[order], actions[order]
         return Trajectories(
             observations=states[:, None].astype(np.float64),
             actions=Coded(actions.astype(np.int32), tuple(range(self.rewards.shape[1]))),
-            rewards=self.rewards[states, actions],
+            rewards=rewards[order],
             offsets=np.concatenate([[0], np.cumsum(np.bincount(episode, minlength=episodes))]),
             terminated=terminated,
             final_observations=final[:, None],

@@ -19,7 +19,8 @@ from repbm.policies import ObservationPolicy
 
 _INDIVIDUALS = 256
 _NEIGHBOR = 3
-"""A pair is as strange as its third nearest is far: one odd step in the log makes nothing familiar."""
+"""A pair is as strange as its third nearest is far: one odd step in the log makes nothing familiar. In a table, a pair
+is strange that the log shows less often."""
 _USUAL = 0.99
 _FAR = 2.0
 """Strange is what lies so many times as far away as all but the oddest hundredth of the log's own steps."""
@@ -32,7 +33,7 @@ def strangeness(
     """The share of individuals who, by step t, have met a state and an action that the log shows nothing like.
 
     They start as logged individuals do and follow the policy in the model. In a table, strange is a pair that the log
-    never shows; else one far from all logged steps with that action.
+    shows less than three times; else one far from all logged steps with that action.
     """
     if isinstance(model, TabularModel):
         return _in_table(model, data, policy, horizon)
@@ -44,7 +45,7 @@ def _in_table(
 ) -> Float[np.ndarray, " horizon"]:
     size, actions = model.rewards.shape
     choices = _odds(policy, model.states, model.labels)
-    seen = model.visits > 0
+    seen = model.visits >= _NEIGHBOR
     here = np.bincount(model.find(data.initial_observations), minlength=size) / len(data)
     met = np.zeros(horizon)
     for t in range(horizon):
