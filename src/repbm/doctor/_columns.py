@@ -8,7 +8,7 @@ import numpy as np
 
 from repbm.data import Trajectories
 from repbm.doctor._finding import Finding, Weight
-from repbm.doctor._sample import correlation, names, sampled_steps
+from repbm.doctor._sample import correlation, names, sampled_episodes, sampled_steps
 
 _FAR = 50.0
 """So many times the distance between the quartiles away from the median is an outlier."""
@@ -18,9 +18,12 @@ _FEWEST_IN_GROUP = 0.01
 
 
 def constant_columns(data: Trajectories) -> Iterator[Finding]:
-    low, high = data.observations.min(axis=0), data.observations.max(axis=0)
-    for name, value in zip(np.array(names(data))[low == high], low[low == high], strict=True):
-        yield Finding(Weight.REMARK, "constant column", f"is {value:g} at every step: it tells nothing", name)
+    some = data.observations[sampled_steps(data)]
+    for k in np.flatnonzero(some.min(axis=0) == some.max(axis=0)):
+        value = data.observations[0, k]
+        if (data.observations[:, k] == value).all():
+            words = f"is {value:g} at every step: it tells nothing"
+            yield Finding(Weight.REMARK, "constant column", words, names(data)[k])
 
 
 def equal_columns(data: Trajectories) -> Iterator[Finding]:
@@ -37,12 +40,11 @@ def equal_columns(data: Trajectories) -> Iterator[Finding]:
 
 def leaking_columns(data: Trajectories) -> Iterator[Finding]:
     """Columns that know what the decision was, or what came of it."""
-    rows = sampled_steps(data)
-    codes, rewards = data.actions.codes[rows], data.rewards[rows]
-    later = _rewards_to_come(data)[rows]
+    data = sampled_episodes(data)
+    codes, rewards, later = data.actions.codes, data.rewards, _rewards_to_come(data)
     fix = "an observation is what was known before the decision: leave the column out"
     for k, name in enumerate(names(data)):
-        values = data.observations[rows, k]
+        values = data.observations[:, k]
         distinct, place = np.unique(values, return_inverse=True)
         actions = len(np.unique(codes))
         pairs = len(np.unique(place * (codes.max() + 1) + codes))

@@ -8,7 +8,7 @@ import numpy as np
 
 from repbm.data import Trajectories
 from repbm.doctor._finding import Finding, Weight
-from repbm.doctor._sample import sampled_episodes
+from repbm.doctor._sample import sampled_episodes, sampled_steps
 
 _RARE = 10
 _MANY_ACTIONS = 50
@@ -47,7 +47,8 @@ def probabilities(data: Trajectories) -> Iterator[Finding]:
         words = "the log does not say how probable its actions were"
         yield Finding(Weight.REMARK, "no probabilities", words, fix="they are estimated, and rows that use them say so")
         return
-    inverse = 1 / data.behavior
+    behavior = data.behavior[sampled_steps(data)]
+    inverse = 1 / behavior
     mean, error = float(inverse.mean()), float(inverse.std() / np.sqrt(len(inverse)))
     most = len(data.actions.labels)
     if not 1 - 4 * error - 0.05 <= mean <= most + 4 * error + 0.05 * most:
@@ -59,7 +60,7 @@ def probabilities(data: Trajectories) -> Iterator[Finding]:
             "behavior_prob",
             "are these the probabilities of the actions that were taken?",
         )
-    elif most > 1 and (data.behavior == 1).all():
+    elif most > 1 and (behavior == 1).all():
         words = "is 1 at every step, though the log shows several actions"
         yield Finding(
             Weight.WARNING, "probabilities", words, "behavior_prob", "leave the column out: they are estimated then"
