@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def main() -> int:
-    from bench._importance import help_page, page
+    from bench._importance import doctor_page, help_page, page
     from bench._models import accuracy_page, memory_page
     from bench._paper import balance_page, time_page
 
@@ -16,6 +16,7 @@ def main() -> int:
         pages = {
             "help": help_page,
             "importance": lambda: page(Path(folder)),
+            "doctor": lambda: doctor_page(Path(folder)),
             "accuracy": accuracy_page,
             "memory": memory_page,
             "time": time_page,

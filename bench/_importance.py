@@ -67,6 +67,22 @@ def page(folder: Path, episodes: int = 100_000, longest: int = 200) -> bool:
     return quick and lean
 
 
+def doctor_page(folder: Path, episodes: int = 100_000, longest: int = 200) -> bool:
+    """The doctor reads every column and looks at all of it."""
+    path = folder / "doctor.parquet"
+    log_of(path, episodes, longest)
+    print("Doctor: the same log")
+    reading = measured("import polars as pl", f"pl.read_parquet({str(path)!r})", repeats=5)
+    ours = measured(
+        "from repbm.doctor import examine\nfrom repbm.logs import read_log",
+        f"found = examine(read_log({str(path)!r}))",
+        said="[finding.line for finding in found.findings]",
+        repeats=5,
+    )
+    print(f"  polars reads in {reading.seconds:.2f} s; the doctor takes {ours.seconds:.2f} s")
+    return verdict("doctor over reading", ours.seconds / reading.seconds, 5)
+
+
 def help_page() -> bool:
     """How long `repbm --help` takes."""
     print("Start-up")
