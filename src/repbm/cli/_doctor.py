@@ -6,20 +6,16 @@ from typing import Annotated
 
 import typer
 
+from repbm.cli._log_options import Columns, Ends, columns_of, ends_of, policies_of
+
 
 def doctor(
     log: Annotated[str, typer.Argument(help="As for evaluate: a CSV or Parquet file, a folder of them, or a dataset.")],
     policy: Annotated[
         list[str] | None, typer.Option(help="As for evaluate: what does the log support? Repeatable.")
     ] = None,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(help="Our column name = theirs, as in reward=outcome or obs=age,sodium. Repeatable."),
-    ] = None,
-    ends: Annotated[
-        str | None,
-        typer.Option(help="How every episode ends if the log has no such column: terminated or truncated."),
-    ] = None,
+    column: Columns = None,
+    ends: Ends = None,
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Load policies from pickles, which can run any code.")
     ] = False,
@@ -31,7 +27,6 @@ def doctor(
     """What is wrong with this log, or looks like it? And what does it support?"""
     import json as notation
 
-    from repbm.cli._evaluate import columns_of, ends_of, policies_of
     from repbm.doctor import examine
     from repbm.logs import read_log
     from repbm.report import examination_lines

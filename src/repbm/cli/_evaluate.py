@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from repbm.cli._log_options import Columns, Ends, columns_of, ends_of, policies_of
+
 if TYPE_CHECKING:
     from repbm.evaluation import Evaluation
-    from repbm.policies import Policy
 
 
 def evaluate(
@@ -36,14 +37,8 @@ def evaluate(
     horizon: Annotated[int | None, typer.Option(help="Cut every episode after so many steps.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the resampling behind intervals.")] = 0,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(help="Our column name = theirs, as in reward=outcome or obs=age,sodium. Repeatable."),
-    ] = None,
-    ends: Annotated[
-        str | None,
-        typer.Option(help="How every episode ends if the log has no such column: terminated or truncated."),
-    ] = None,
+    column: Columns = None,
+    ends: Ends = None,
     preset: Annotated[str, typer.Option(help="How models are fitted: precise, or paper.")] = "precise",
     folds: Annotated[int, typer.Option(help="Cross-fitting: fit each fold's critic on the other folds.")] = 1,
     refits: Annotated[
@@ -104,41 +99,3 @@ def _save(evaluation: Evaluation, path: Path) -> None:
             f"--save-model keeps one model, and {len(fitted)} were fitted", fix="evaluate one policy with repbm"
         )
     save_model(fitted[0], path)
-
-
-def policies_of(given: list[str], trust_pickle: bool) -> dict[str, Policy]:
-    """Each by its own name: what stands before an equals sign, else the whole word."""
-    from repbm.core import InputError
-    from repbm.evaluation import as_policy
-
-    named: dict[str, str] = {}
-    for words in given:
-        name, equals, rest = words.partition("=")
-        if not equals or any(mark in name for mark in ":/\\."):
-            name, rest = words, words
-        if name in named:
-            raise InputError(f"policy '{name}' is given twice", fix="give each a name: --policy NAME=...")
-        named[name] = rest
-    return {name: as_policy(words, trust_pickle=trust_pickle) for name, words in named.items()}
-
-
-def columns_of(given: list[str]) -> dict[str, str]:
-    from repbm.core import InputError
-
-    renames: dict[str, str] = {}
-    for words in given:
-        ours, equals, theirs = words.partition("=")
-        if not equals:
-            raise InputError(f"--column {words}", fix="say --column ours=theirs")
-        if ours in renames:
-            raise InputError(f"--column {ours} is given twice")
-        renames[ours] = theirs
-    return renames
-
-
-def ends_of(given: str | None) -> bool | None:
-    from repbm.core import InputError
-
-    if given not in (None, "terminated", "truncated"):
-        raise InputError(f"--ends {given}", fix="say terminated or truncated")
-    return None if given is None else given == "terminated"

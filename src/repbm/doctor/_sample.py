@@ -29,7 +29,7 @@ def names(data: Trajectories) -> list[str]:
 
 
 def correlation(x: Float[np.ndarray, " some"], y: Float[np.ndarray, " some"]) -> float:
-    """Of ranks' raw values, 0 where one of them does not vary."""
+    """Pearson's, 0 where one of them does not vary."""
     x, y = x - x.mean(), y - y.mean()
     size = np.sqrt((x @ x) * (y @ y))
     return float(x @ y / size) if size > 0 else 0.0

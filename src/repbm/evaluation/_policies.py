@@ -118,12 +118,7 @@ def _named(words: str, trust_pickle: bool) -> Policy:
 
 def _imported(path: Path, name: str) -> Policy:
     """The policy of this name in a Python file; modules beside the file can be imported by it."""
-    try:
-        path.open("rb").close()
-    except FileNotFoundError:
-        raise InputError("no such file", where=str(path), fix="check the path before the colon") from None
-    except OSError as fault:
-        raise InputError(f"cannot be read ({fault.strerror})", where=str(path)) from fault
+    readable(path, "check the path before the colon")
     spec = importlib.util.spec_from_file_location(f"_repbm_policy_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None

@@ -99,12 +99,12 @@ READERS: dict[str, Callable[[Path, bool], Any]] = {
 """How to read a file, by its ending: to a policy, or to an object that is one to its framework."""
 
 
-def readable(path: Path) -> None:
+def readable(path: Path, fix: str = "check the path") -> None:
     """Refuse a file that is not there before a framework is loaded for it."""
     try:
         path.open("rb").close()
     except FileNotFoundError:
-        raise InputError("no such file", where=str(path), fix="check the path") from None
+        raise InputError("no such file", where=str(path), fix=fix) from None
     except OSError as fault:
         raise InputError(f"cannot be read ({fault.strerror})", where=str(path)) from fault
 
