@@ -10,8 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from repbm.data import Trajectories
 from repbm.domains import TabularWorld
-from repbm.models import AM, BALANCED, Model, NetworkPreset, fit_network, fit_precise
+from repbm.models import AM, BALANCED, Model, NetworkPreset, fit_network, fit_precise, fit_tabular, values_in
+from repbm.policies import CallablePolicy
 from tests.laws.worlds import Enumerated, enumerated
 from tests.systems import curved_step, linear_step, logged, rescaled, reward
 
@@ -165,3 +167,24 @@ def test_a_linear_world_is_recovered(noise: float) -> None:
         assert np.abs(following - exact).max() < (1e-5 if noise == 0 else 0.1)
         assert np.abs(rewards - exact_rewards).max() < 1e-5
         assert model.stochastic == (noise > 0)
+
+
+@pytest.mark.parametrize("table", [True, False])
+def test_ends_that_time_explains_change_no_value(table: bool) -> None:
+    """Episodes of one length: whether their last step is called an end or a cut, a model says the same."""
+    if table:
+        world = TabularWorld.random(states=4, actions=2, horizon=5, generator=np.random.default_rng(3))
+        cut = world.collect(np.full((4, 2), 0.5), 400, np.random.default_rng(4))
+        cut = cut.take(np.flatnonzero(cut.lengths == cut.longest))
+    else:
+        cut = logged(0).data
+    cut = replace(cut, terminated=np.zeros(len(cut), dtype=bool))
+    ended = replace(cut, terminated=np.ones(len(cut), dtype=bool))
+    policy = CallablePolicy(lambda x: (x[:, 0] > 0).astype(int))
+    horizon = cut.longest
+
+    def values(data: Trajectories) -> np.ndarray:
+        fit = fit_tabular(data, None, AM, horizon) if table else fit_precise(data, None, AM, horizon)
+        return values_in(fit, policy, data.initial_observations).values
+
+    np.testing.assert_allclose(values(ended), values(cut), rtol=1e-9)

@@ -28,7 +28,7 @@ def fit_precise(
 
     Of the kinds of dynamics, tried in turn until one is nearly exact, the one that misses held-out steps least.
     """
-    setting = Setting.of(data, support, objective, seed)
+    setting = Setting.of(data, support, objective, horizon, seed)
     sample, box = setting.sample, setting.box
     changes = Changes.of(setting, seed)
     if not (changes.weights > 0).any():

@@ -57,7 +57,7 @@ def fit_network(
     A tenth of the episodes chooses the epoch whose parameters are kept. Saturation, termination and reward are those of
     the precise fit; the heads are at last fitted to all episodes, without the rare jumps that no smooth model follows.
     """
-    setting = Setting.of(data, support, objective, seed)
+    setting = Setting.of(data, support, objective, horizon, seed)
     sample, smooth = setting.sample, setting.smooth
     network = _trained(sample, smooth, setting.held_out, objective, seed, preset, progress)
     if preset.refit:

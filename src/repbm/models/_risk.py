@@ -22,7 +22,7 @@ def step_losses(model: Model | TabularModel, data: Trajectories) -> Float[np.nda
 
     l_T = |s_hat' - s'_t|^2, and for a table sum_s' (T(s' | s, a) - 1{s' = s'_t})^2, the end counting as one more state.
     """
-    sample = Sample.of(data, None)
+    sample = Sample.of(data, None, horizon=model.horizon)
     if isinstance(model, TabularModel):
         return _table_losses(model, sample)
     result = np.empty(len(sample))

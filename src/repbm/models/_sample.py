@@ -13,6 +13,8 @@ from repbm.data import Support, Trajectories
 TRUST = 30.0
 """So many effective episodes must follow the policy for the re-weighted risk of a step to count by half."""
 
+_MANY = 0.05
+
 
 @dataclass(frozen=True, eq=False)
 class Sample:
@@ -37,11 +39,12 @@ class Sample:
     action_count: int
 
     @classmethod
-    def of(cls, data: Trajectories, support: Support | None, trust: float = 0.0) -> Sample:
+    def of(cls, data: Trajectories, support: Support | None, trust: float = 0.0, horizon: int | None = None) -> Sample:
         """The transitions of a log; without a policy's support every marginal weight is 0.
 
         With m_t the effective number of episodes that still follow the policy, the marginal weights of step t are
         multiplied by m_t / (m_t + trust): where a few episodes stand for all, their noise must not be learned as truth.
+        With a `horizon`, ends that it explains are none (see `ended_by_limit`).
         """
         count = len(data.rewards)
         states = np.ascontiguousarray(data.observations, dtype=np.float64)
@@ -51,7 +54,7 @@ class Sample:
         last = np.zeros(count, dtype=bool)
         last[data.lasts] = True
         ended = np.zeros(count, dtype=bool)
-        ended[data.lasts] = data.terminated
+        ended[data.lasts] = data.terminated & ~(False if horizon is None else ended_by_limit(data, horizon))
         nothing = np.zeros(count)
         return cls(
             states=states,
@@ -71,6 +74,17 @@ class Sample:
 
     def __len__(self) -> int:
         return len(self.rewards)
+
+
+def ended_by_limit(data: Trajectories, horizon: int) -> Bool[np.ndarray, " episodes"]:
+    """Episodes that are said to have ended by themselves, but at the horizon, as all do that come so far.
+
+    Then time has ended them, which no state tells: learned as ends they would come too early for those who follow the
+    policy. Where some that come so far go on, or hardly any come, flags are taken as they are.
+    """
+    far = data.lengths == horizon
+    timed = far.sum() >= max(2, _MANY * len(data)) and bool(data.terminated[far].all())
+    return far & timed
 
 
 def _trusted(support: Support, trust: float) -> Float[np.ndarray, " steps"]:

@@ -34,8 +34,8 @@ class Setting:
     box: Range
 
     @classmethod
-    def of(cls, data: Trajectories, support: Support | None, objective: Objective, seed: int) -> Setting:
-        sample = Sample.of(data, support if objective.target or objective.balances else None, TRUST)
+    def of(cls, data: Trajectories, support: Support | None, objective: Objective, horizon: int, seed: int) -> Setting:
+        sample = Sample.of(data, support if objective.target or objective.balances else None, TRUST, horizon)
         weights = objective.weights(sample)
         if not (weights > 0).any():
             raise InputError(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_matrix
 
 from repbm.core import InputError, Label
@@ -64,6 +64,10 @@ class TabularModel:
         times = self.visits.sum(axis=1)
         return float(times @ np.where(self.visits > 0, 0.0, choices).sum(axis=1) / times.sum())
 
+    def knows(self, observations: Float[np.ndarray, "batch dimensions"]) -> Bool[np.ndarray, " batch"]:
+        """Whether the log shows each of these states."""
+        return found_states(self.states, observations)[1]
+
     def find(self, observations: Float[np.ndarray, "batch dimensions"]) -> Int[np.ndarray, " batch"]:
         """The number of every observed state; an error for one that the log does not show."""
         place, known = found_states(self.states, observations)
@@ -89,7 +93,7 @@ def few_states(data: Trajectories) -> bool:
 
 def fit_tabular(data: Trajectories, support: Support | None, objective: Objective, horizon: int) -> TabularModel:
     """Weighted frequencies of what followed, and weighted means of what was earned."""
-    sample = Sample.of(data, support if objective.target else None, TRUST)
+    sample = Sample.of(data, support if objective.target else None, TRUST, horizon)
     weights = objective.weights(sample)
     states = np.unique(np.concatenate([sample.states, sample.next_states[sample.followed & ~sample.ended]]), axis=0)
     size, actions = len(states), sample.action_count
