@@ -32,6 +32,15 @@ def test_pareto_k_of_known_tails() -> None:
     assert pareto_k(huge) > 0.7
 
 
+def test_pareto_k_of_a_trial_with_fixed_shares() -> None:
+    """Few different weights, none large: 0.8 against 0.5 over 6 steps leaves 150 of 1000 effective episodes."""
+    ratios = np.where(np.random.default_rng(0).random((1000, 6)) < 0.5, 1.6, 0.4)
+    assert pareto_k(np.log(ratios).sum(axis=1)) < 0.5
+    assert pareto_k(np.log(ratios)[:, ::-1].cumsum(axis=1)[:, -1]) < 0.5
+    longer = np.where(np.random.default_rng(1).random((1000, 20)) < 0.5, 1.6, 0.4)
+    assert pareto_k(np.log(longer).sum(axis=1)) > 0.7
+
+
 def test_the_probability_of_being_best_by_hand() -> None:
     one = Contender(2.0, np.array([1.0, 2.0, 3.0, 3.0]))
     two = Contender(1.5, np.array([2.0, 1.0, 3.0, np.nan]))
