@@ -13,6 +13,7 @@ import pytest
 
 from repbm import evaluate
 from repbm.cli import main
+from repbm.core import InputError
 from repbm.doctor import Verdict
 from repbm.domains import TabularWorld
 from repbm.estimators import DirectMethod, FunctionCritic
@@ -94,7 +95,7 @@ def test_a_failure_while_writing_leaves_the_old_result(here, monkeypatch) -> Non
     def fails(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("json.dumps", fails)
+    monkeypatch.setattr("polars.DataFrame.write_csv", fails)
     assert run(monkeypatch, *words, "--seed", "8") == 2
     assert (here / "result/estimates.csv").read_text() == before
     assert [path.name for path in here.iterdir() if path.name.startswith(".")] == []
@@ -224,8 +225,9 @@ def test_the_answer_comes_first_and_rests_on_what_holds(here, frame: pl.DataFram
 
 def test_estimators_that_disagree_are_named() -> None:
     def row(name: str, value: float, low: float | None = None, high: float | None = None) -> dict:
-        return {"estimator": name, "value": value, "low": low, "high": high}
+        return {"estimator": name, "value": value, "low": low, "high": high, "effective_episodes": effective}
 
+    effective = 10.0
     fine = Verdict(3.0, 3, np.zeros(3), 0.2, 100.0, 3)
     rows = [row("repbm", 5.0), row("wdr(repbm)", 3.0, 2.0, 4.0), row("wpdis", 4.5, 3.5, 6.0), row("soft-is", 99.0)]
     assert headline(rows, fine) == 1
@@ -233,6 +235,8 @@ def test_estimators_that_disagree_are_named() -> None:
     heavy = replace(fine, weighed=1)
     assert headline(rows, heavy) == 0
     assert disagreements(rows, 0, heavy) == []
+    effective = 30.0
+    assert disagreements([row("repbm", 5.0), row("wdr(repbm)", 3.0, 2.0, 4.0)], 0, heavy) == ["wdr(repbm)"]
     assert headline([row("wis", None)], fine) is None  # type: ignore[arg-type]
     assert headline([row("soft-is", 1.0)], fine) == 0
 
@@ -249,3 +253,25 @@ def test_policies_are_ranked(here, frame: pl.DataFrame) -> None:
     models = evaluate(worse, policies, estimators=["am"], refits=4).ranking
     assert models["probability_best"][0] > 0.9
     assert evaluate(worse, policies, estimators=["am"]).ranking["probability_best"].is_null().all()
+
+
+def test_an_action_that_the_log_never_shows_is_named(frame: pl.DataFrame) -> None:
+    def bold(observations: np.ndarray) -> np.ndarray:
+        return np.where(np.arange(len(observations)) % 7 == 0, "surgery", act(observations))
+
+    found = evaluate(frame, bold)
+    assert not {"repbm", "am"} & set(found.estimates["estimator"])
+    verdict = found.examination.verdicts["bold"]
+    assert not verdict.supported
+    assert "surgery" in verdict.sentence
+    with pytest.raises(InputError, match="'surgery'"):
+        evaluate(frame, bold, estimators=["am"])
+
+
+def test_a_model_that_is_worse_than_nothing_does_not_answer() -> None:
+    fine = Verdict(3.0, 3, np.zeros(3), 0.2, 20.0, 1, missed=0.4)
+    assert fine.models
+    poor = replace(fine, missed=1.5)
+    assert not poor.models
+    assert poor.word == "not supported"
+    assert "1.5 times" in poor.sentence

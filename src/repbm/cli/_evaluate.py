@@ -53,15 +53,21 @@ def evaluate(
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Load policies from pickles, which can run any code.")
     ] = False,
+    plots: Annotated[bool, typer.Option("--plots", help="Write the charts of the report as PNG and SVG, too.")] = False,
+    open_report: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
     """What would happen if we followed this policy instead?"""
     from repbm.cli._console import progress, show
+    from repbm.cli._pages import pages_of
+    from repbm.core import InputError
     from repbm.evaluation import as_preset, check_target
     from repbm.evaluation import evaluate as run
 
     if out is not None:
         check_target(out)
+    elif plots or open_report:
+        raise InputError("there is no report without a folder for it", fix="add --out FOLDER")
     with progress(quiet) as tell:
         evaluation = run(
             log,
@@ -82,11 +88,13 @@ def evaluate(
     if save_model is not None:
         _save(evaluation, save_model)
     if out is not None:
-        evaluation.write(out)
+        evaluation.write(out, pages_of(evaluation, plots))
     if not quiet:
         show(evaluation)
         if out is not None:
-            typer.echo(f"written to {out}")
+            typer.echo(f"written to {out}; look at {out / 'report.html'}")
+    if out is not None and open_report:
+        typer.launch(str(out / "report.html"))
 
 
 def _save(evaluation: Evaluation, path: Path) -> None:

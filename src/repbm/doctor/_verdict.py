@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 TOLERATED = 0.2
 """A model answers as long as no larger share of individuals has met what the log shows nothing like."""
+WORST_MISS = 1.2
+"""A model answers as long as it does not go further wrong, several steps ahead, than saying that nothing moves (1)."""
 LARGEST_K = 0.7
 FEWEST_EFFECTIVE = 50.0
 LEAST_PART = 0.5
@@ -43,11 +45,20 @@ class Verdict:
     weighed: int
     unseen: tuple[str, ...] = ()
     """Actions of the policy that the log never shows."""
+    missed: float | None = None
+    """How far the model goes wrong on held-out episodes several steps ahead, as a share of the movement itself."""
 
     @property
     def models(self) -> bool:
         """Whether models may answer for the whole horizon."""
-        return self.strange is not None and bool((self.strange <= TOLERATED).all())
+        if self.strange is None or self.unseen:
+            return False
+        return self._faithful and bool((self.strange <= TOLERATED).all())
+
+    @property
+    def _faithful(self) -> bool:
+        """Whether the model is any good on held-out episodes, as far as that was measured."""
+        return self.missed is None or not self.missed > WORST_MISS
 
     @property
     def weights(self) -> bool:
@@ -61,7 +72,9 @@ class Verdict:
     @property
     def last_step(self) -> int:
         """The last step up to which a model may answer, or, without one, weights; -1 if not even at the first."""
-        return (self.weighed if self.strange is None else int((self.strange <= TOLERATED).sum())) - 1
+        if self.strange is None or self.unseen or not self._faithful:
+            return self.weighed - 1
+        return int((self.strange <= TOLERATED).sum()) - 1
 
     @property
     def word(self) -> str:
@@ -89,6 +102,7 @@ class Verdict:
             "pareto_k": None if self.pareto_k is None or not np.isfinite(self.pareto_k) else self.pareto_k,
             "effective_episodes": self.effective_episodes,
             "unseen_actions": list(self.unseen),
+            "held_out_error": self.missed if self.missed is None or np.isfinite(self.missed) else None,
         }
 
     def _reason(self) -> str:
@@ -97,17 +111,23 @@ class Verdict:
             return f"{self.strange[-1]:.0%} of those who follow it meet something that the log shows nothing like"
         if self.weights:
             return f"{self.effective_episodes:.0f} effective episodes follow it to the end"
+        if not self._faithful:
+            return (
+                f"the model goes {self.missed:.1f} times as far wrong on held-out episodes as saying 'nothing changes'"
+            )
         if self.strange is None:
             return (
                 f"past step {self.weighed - 1} too few episodes follow it" if self.weighed else "no episodes follow it"
             )
         step = int((self.strange <= TOLERATED).sum())
+        if self.unseen and step == len(self.strange):
+            return f"it may do what the log never shows ({', '.join(self.unseen[:3])})"
         never = f" ({', '.join(self.unseen[:3])} never)" if self.unseen else ""
         return f"by step {step}, {self.strange[step]:.0%} of those who follow it meet what the log does not show{never}"
 
 
-def judge(case: Case, model: Model | TabularModel | None, seed: int = 0) -> Verdict:
-    """From the log, the policy, and a model fitted to the log; never from a truth."""
+def judge(case: Case, model: Model | TabularModel | None, seed: int = 0, missed: float | None = None) -> Verdict:
+    """From the log, the policy, and a model fitted to the log, with its held-out error; never from a truth."""
     data, policy = case.data, case.policy
     horizon = case.horizon or data.longest
     strange = None
@@ -123,7 +143,8 @@ def judge(case: Case, model: Model | TabularModel | None, seed: int = 0) -> Verd
         pareto_k=None if weights is None else pareto_k(weights.log_last),
         effective_episodes=None if weights is None else float(weights.effective_episodes[-1]),
         weighed=0 if weights is None else _weighed(weights),
-        unseen=tuple(str(label) for label in case.decisions.labels[len(data.actions.labels) :]),
+        unseen=tuple(map(str, case.unseen)),
+        missed=missed,
     )
 
 

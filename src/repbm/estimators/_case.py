@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from repbm.core import InputError
+from repbm.core import InputError, Label
 from repbm.data import Support, Terms, Trajectories, over_blocks, support
 from repbm.estimators._weights import Weights
 from repbm.policies import Decisions, ObservationPolicy, Policy, Softened
@@ -33,6 +33,16 @@ class Case:
     def of(cls, data: Trajectories, policy: Policy, discount: float = 1.0, horizon: int | None = None) -> Case:
         policy = policy.reading(data.names)
         return cls(data, policy, policy.decisions(data), discount, horizon)
+
+    @cached_property
+    def unseen(self) -> tuple[Label, ...]:
+        """Actions that the policy takes in logged states and the log never shows."""
+        known, matrix = len(self.data.actions.labels), self.decisions.matrix
+        others = self.decisions.labels[known:]
+        if not others or matrix is None:
+            return others
+        taken = np.asarray((matrix()[:, known:] > 0).any(axis=0))
+        return tuple(label for label, once in zip(others, taken, strict=True) if once)
 
     def take(self, episodes: Int[np.ndarray, " m"]) -> Case:
         """The same question about some of the episodes, with the same horizon."""

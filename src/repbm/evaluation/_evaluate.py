@@ -17,6 +17,7 @@ from repbm.core import InputError, stream
 from repbm.data import Trajectories
 from repbm.doctor import Examination, Verdict, examine, judge
 from repbm.estimators import Case, DirectMethod, Estimator
+from repbm.evaluation._closer_look import CloserLook
 from repbm.evaluation._names import Recipe, as_estimator, default_estimators, needs_behavior
 from repbm.evaluation._policies import as_policy
 from repbm.evaluation._store import fingerprint, write
@@ -63,6 +64,8 @@ class Evaluation:
     """What the log was taken to do, where it does not say."""
     examination: Examination
     """What the doctor says of the log, and what it supports, policy by policy."""
+    closer_look: CloserLook = field(repr=False)
+    """What a report shows beyond the tables: single individuals, held-out episodes."""
     _source: Path | Trajectories = field(repr=False)
 
     @cached_property
@@ -79,15 +82,15 @@ class Evaluation:
             "seconds": self.seconds,
         }
 
-    def write(self, folder: str | Path) -> None:
-        """Store the tables in `folder`, all or nothing."""
+    def write(self, folder: str | Path, further: Mapping[str, bytes] | None = None) -> None:
+        """Store the tables in `folder`, with further files by name, all or nothing."""
         tables = {
             "estimates": self.estimates,
             "individuals": self.individuals,
             "diagnostics": self.diagnostics,
             "ranking": self.ranking,
         }
-        write(Path(folder), tables, self.run)
+        write(Path(folder), tables, self.run, further or {})
 
 
 def evaluate(
@@ -139,18 +142,17 @@ def evaluate(
         tell("learning the behavior", 0, 1)
         learned = learn_behavior(data, seed)
         data = replace(data, behavior=learned.logged(data))
-    chosen = {name: _default(data, one) if asked is None else asked for name, one in policies.items()}
-    total = sum(len(each) + 1 for each in chosen.values()) + 1
+    tell("asking the policies", 0, 1)
+    cases = {name: _case(data, name, one, discount, horizon) for name, one in policies.items()}
+    chosen = {name: _default(case) if asked is None else asked for name, case in cases.items()}
+    total = sum(map(len, chosen.values())) + 1
     new = None if individuals is None else read_individuals(individuals, data.observation_names, columns)
     tables = Tables(level, Resampling(data, stream(seed, "resampling")), learned)
     done = 1
     workshop = Workshop(preset or Precise(), seed, folds, lambda what: tell(what, done, total))
     models: dict[tuple[str, str], Model | TabularModel] = {}
     verdicts: dict[str, Verdict] = {}
-    for name, one in policies.items():
-        tell(f"asking policy {name}", done, total)
-        case = _case(data, name, one, discount, horizon)
-        done += 1
+    for name, case in cases.items():
         for estimator in chosen[name]:
             tell(f"{estimator.name}, policy {name}", done, total)
             with np.errstate(over="ignore", invalid="ignore"):
@@ -163,10 +165,13 @@ def evaluate(
             if new is not None and isinstance(ready, DirectMethod):
                 tables.add_individuals(name, estimator.name, new.labels, ready.values_of(case, new.states), "new")
             done += 1
+        if asked is None and case.unseen and isinstance(case.policy, ObservationPolicy):
+            # None was fitted for estimates, but a model of the log can tell how far the policy leads.
+            workshop.critic("am", case)
         fitted = workshop.models(case)
         tables.add_diagnostics(name, case, fitted.get("repbm"))
         models |= {(name, critic): model for critic, model in fitted.items()}
-        verdicts[name] = judge(case, fitted.get("am", fitted.get("repbm")), seed)
+        verdicts[name] = judge(case, fitted.get("am", fitted.get("repbm")), seed, workshop.preset.held_out_error(case))
         tables.settle(name, verdicts[name])
     tell("done", total, total)
     path = Path(log) if isinstance(log, str | Path) and Path(log).exists() else None
@@ -192,6 +197,7 @@ def evaluate(
         dynamics=workshop.preset.account(),
         behavior=learned,
         examination=replace(examination, verdicts=verdicts),
+        closer_look=CloserLook(cases, models, workshop, level),
         _source=data if path is None else path,
     )
 
@@ -255,9 +261,10 @@ def _told(tell: Progress, what: str, done: int, total: int, refit: int) -> None:
     tell(f"{what} ({refit + 1})", done, total)
 
 
-def _default(data: Trajectories, policy: Policy) -> list[Estimator | Recipe]:
-    acts = isinstance(policy, ObservationPolicy)
-    chosen = default_estimators(data.behavior is not None, acts)
+def _default(case: Case) -> list[Estimator | Recipe]:
+    # What follows an action that the log never shows, no model can tell.
+    acts = isinstance(case.policy, ObservationPolicy) and not case.unseen
+    chosen = default_estimators(case.data.behavior is not None, acts)
     if not chosen:
         raise InputError(
             "the log tells neither how probable its actions were nor is the policy known beyond its steps",

@@ -26,9 +26,19 @@ def headline(rows: Sequence[Row], verdict: Verdict) -> int | None:
     return next((places[name] for name in order if name in places), next(iter(places.values()), None))
 
 
+_DOUBLY_ROBUST = _WEIGHTED[:4]
+_ENOUGH = 25.0
+
+
 def disagreements(rows: Sequence[Row], answer: int, verdict: Verdict) -> list[str]:
-    """The estimators that may answer, too, and whose interval, or value, does not go with that of the answer."""
-    fine = (_WEIGHTED if verdict.weights else ()) + (_MODELS if verdict.models else ())
+    """The estimators that may answer, too, and whose interval, or value, does not go with that of the answer.
+
+    Where weights do not hold to the end, a doubly robust estimate with some effective episodes is heard all the same:
+    it corrects the very model that answers.
+    """
+    heard = tuple(row["estimator"] for row in rows if (row["effective_episodes"] or 0) >= _ENOUGH)
+    doubly = tuple(name for name in _DOUBLY_ROBUST if name in heard)
+    fine = (_WEIGHTED if verdict.weights else doubly) + (_MODELS if verdict.models else ())
     own = rows[answer]
     return [
         row["estimator"]

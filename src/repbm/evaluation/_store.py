@@ -18,7 +18,7 @@ from repbm.core import InputError
 from repbm.data import Trajectories
 from repbm.logs import files_of
 
-_FILES = ("estimates.csv", "individuals.csv", "diagnostics.csv", "ranking.csv", "run.json")
+_FILES = ("estimates.csv", "individuals.csv", "diagnostics.csv", "ranking.csv", "run.json", "report.html", "plots")
 
 
 def check_target(folder: Path) -> None:
@@ -46,7 +46,9 @@ def check_target(folder: Path) -> None:
         raise InputError(f"cannot be written ({fault.strerror})", where=where) from fault
 
 
-def write(folder: Path, tables: Mapping[str, pl.DataFrame], run: Mapping[str, Any]) -> None:
+def write(
+    folder: Path, tables: Mapping[str, pl.DataFrame], run: Mapping[str, Any], further: Mapping[str, bytes]
+) -> None:
     """Write beside the folder, then move into its place: a killed run leaves the old result, the new, or none."""
     check_target(folder)
     folder = folder.absolute()
@@ -59,6 +61,9 @@ def write(folder: Path, tables: Mapping[str, pl.DataFrame], run: Mapping[str, An
         for name, frame in tables.items():
             frame.write_csv(fresh / f"{name}.csv")
         (fresh / "run.json").write_text(json.dumps(run, indent=2) + "\n")
+        for name, content in further.items():
+            (fresh / name).parent.mkdir(exist_ok=True)
+            (fresh / name).write_bytes(content)
         fresh.chmod(0o755)
         _replace(folder, fresh)
     except OSError as fault:

@@ -211,9 +211,8 @@ def _note(case: Case, estimate: Estimate, bounds: Interval, learned: LearnedBeha
         )
     if bounds.low is not None and estimate.effective_episodes < _FEW:
         notes.append(f"only {estimate.effective_episodes:.1f} effective episodes: the interval may be far too narrow")
-    unseen = case.decisions.labels[len(case.data.actions.labels) :]
-    if unseen:
-        notes.append(f"the log never shows {', '.join(map(repr, unseen[:3]))}, which the policy may take")
+    if case.unseen:
+        notes.append(f"the log never shows {', '.join(map(repr, case.unseen[:3]))}, which the policy may take")
     return "; ".join(note for note in notes if note)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from repbm.core import InputError, stream
+from repbm.data import Trajectories
 from repbm.estimators import (
     ActionValueCritic,
     Case,
@@ -34,10 +36,28 @@ def _training(what: str, tell: Tell) -> Callable[[float, int, int], None]:
     return lambda loss, done, total: tell(f"{what} a network, loss {loss:.3g}, epoch {done} of {total}")
 
 
+def _shown(case: Case, who: str) -> None:
+    if case.unseen:
+        raise InputError(
+            f"{who} cannot tell what follows {case.unseen[0]!r}, which the policy may do and the log never shows",
+            fix="ask importance sampling (--estimator wpdis), or another policy",
+        )
+
+
 class Preset(Protocol):
     """How critics are fitted."""
 
-    def critic(self, case: Case, objective: Objective, seed: int, tell: Tell) -> Critic: ...
+    def critic(self, case: Case, objective: Objective, seed: int, tell: Tell, whole: Case | None = None) -> Critic:
+        """Fitted to the case; of the kind that was chosen for the `whole` log, where the case is drawn from one."""
+        ...
+
+    def rehearsed(self, case: Case, fitted: Case, seed: int, tell: Tell) -> Model | TabularModel:
+        """A model of some of the episodes of a case, of the kind that was chosen for all."""
+        ...
+
+    def held_out_error(self, case: Case) -> float | None:
+        """How far the chosen model goes wrong on held-out episodes several steps ahead, where that was measured."""
+        ...
 
     def account(self) -> list[dict[str, Any]]:
         """What was compared on the way, for the record."""
@@ -52,19 +72,38 @@ class Precise:
     """
 
     def __init__(self) -> None:
-        self._compared: dict[int, Comparison] = {}
+        self._compared: WeakKeyDictionary[Trajectories, Comparison] = WeakKeyDictionary()
 
-    def critic(self, case: Case, objective: Objective, seed: int, tell: Tell) -> Critic:
-        from repbm.models import CANDIDATES, compare, few_states, fit_tabular
+    def critic(self, case: Case, objective: Objective, seed: int, tell: Tell, whole: Case | None = None) -> Critic:
+        from repbm.models import CANDIDATES, few_states, fit_tabular
 
         data, horizon = case.data, case.horizon or case.data.longest
-        if few_states(data):
+        if few_states((whole or case).data):
             return TabularCritic(fit_tabular(data, case.support, objective, horizon), objective.name)
-        if id(data) not in self._compared:
-            self._compared[id(data)] = compare(data, horizon, seed, _training("comparing", tell))
-        fit = CANDIDATES[self._compared[id(data)].chosen]
+        fit = CANDIDATES[self._comparison(whole or case, seed, tell).chosen]
         model = fit(data, case.support, objective, horizon, seed, progress=_training("training", tell))
         return ModelCritic(model, objective.name, seed)
+
+    def rehearsed(self, case: Case, fitted: Case, seed: int, tell: Tell) -> Model | TabularModel:
+        from repbm.models import AM, CANDIDATES, few_states, fit_tabular
+
+        horizon = case.horizon or case.data.longest
+        if few_states(case.data):
+            return fit_tabular(fitted.data, None, AM, horizon)
+        fit = CANDIDATES[self._comparison(case, seed, tell).chosen]
+        return fit(fitted.data, None, AM, horizon, seed, progress=_training("rehearsing", tell))
+
+    def held_out_error(self, case: Case) -> float | None:
+        found = self._compared.get(case.data)
+        return None if found is None else found.best.several_steps
+
+    def _comparison(self, case: Case, seed: int, tell: Tell) -> Comparison:
+        from repbm.models import compare
+
+        data, horizon = case.data, case.horizon or case.data.longest
+        if data not in self._compared:
+            self._compared[data] = compare(data, horizon, seed, _training("comparing", tell))
+        return self._compared[data]
 
     def account(self) -> list[dict[str, Any]]:
         return [
@@ -77,13 +116,22 @@ class Precise:
 class Paper:
     """The published fit, setting by setting."""
 
-    def critic(self, case: Case, objective: Objective, seed: int, tell: Tell) -> Critic:
+    def critic(self, case: Case, objective: Objective, seed: int, tell: Tell, whole: Case | None = None) -> ModelCritic:
         from repbm.models import fit_paper
 
         horizon = case.horizon or case.data.longest
         progress = _training("training", tell)
         (model,) = fit_paper(case.data, case.support, [objective], horizon, seed, progress=progress)
         return ModelCritic(model, objective.name, seed, step_dtype=np.float32)
+
+    def rehearsed(self, case: Case, fitted: Case, seed: int, tell: Tell) -> Model | TabularModel:
+        from repbm.models import AM
+
+        critic = self.critic(fitted, AM, seed, tell)
+        return critic.model
+
+    def held_out_error(self, case: Case) -> float | None:
+        return None
 
     def account(self) -> list[dict[str, Any]]:
         return []
@@ -109,6 +157,7 @@ class Workshop:
         if isinstance(estimator, Recipe):
             if estimator.critic in CRITICS:
                 acting(case.policy, estimator.name)
+                _shown(case, estimator.name)
             return estimator.build(self.critic(estimator.critic, case.softened(estimator.softening)))
         return estimator
 
@@ -127,13 +176,13 @@ class Workshop:
         others = (np.flatnonzero(folds != k) for k in range(self.folds))
         return CrossFittedCritic(tuple(self._fitted(name, case.take(rows)) for rows in others), folds, name)
 
-    def _fitted(self, name: str, case: Case) -> Critic:
+    def _fitted(self, name: str, case: Case, whole: Case | None = None) -> Critic:
         from repbm.models import AM, AM_PI, BALANCED, fit_fqe, fit_mrdr
 
         horizon = case.horizon or case.data.longest
         objectives = {objective.name: objective for objective in (BALANCED, AM, AM_PI)}
         if name in objectives:
-            return self.preset.critic(case, objectives[name], self.seed, self.tell)
+            return self.preset.critic(case, objectives[name], self.seed, self.tell, whole)
         if name == "fqe":
             values = fit_fqe(case.data, case.policy, case.discount, horizon, seed=self.seed)
         else:
@@ -142,7 +191,10 @@ class Workshop:
         return ActionValueCritic(values, name)
 
     def refits(self, recipe: Recipe, case: Case, count: int, tell: Callable[[int], None] = lambda done: None) -> Refits:
-        """The critic of the recipe fitted again, to `count` logs of episodes drawn with replacement."""
+        """The critic of the recipe fitted again, to `count` logs of episodes drawn with replacement.
+
+        The kind of dynamics stays that of the log itself.
+        """
         generator = stream(self.seed, "refits")
         n = len(case.data)
         counts = generator.multinomial(n, np.full(n, 1 / n), size=count)
@@ -150,7 +202,7 @@ class Workshop:
         values = np.empty((count, n))
         for k, drawn in enumerate(counts):
             tell(k)
-            critic = self._fitted(recipe.critic, case.take(np.repeat(np.arange(n), drawn)))
+            critic = self._fitted(recipe.critic, case.take(np.repeat(np.arange(n), drawn)), case)
             values[k] = critic.values_of(case, states).values
         return Refits(values, counts)
 

@@ -6,16 +6,20 @@ from repbm.inference._difference import difference
 from repbm.inference._intervals import Interval, Resampling, interval
 from repbm.inference._ranking import Contender, contender, paired_difference, probabilities_best
 from repbm.inference._refits import Refits
+from repbm.inference._rehearsal import Rehearsal, rehearse
 from repbm.inference._selection import Selection, selection
 from repbm.inference._sensitivity import behavior_sensitivity
+from repbm.inference._subgroups import Group, subgroups
 from repbm.inference._tails import pareto_k
 
 __all__ = [
     "BoundTerms",
     "Constants",
     "Contender",
+    "Group",
     "Interval",
     "Refits",
+    "Rehearsal",
     "Resampling",
     "Selection",
     "behavior_sensitivity",
@@ -27,5 +31,7 @@ __all__ = [
     "paired_difference",
     "pareto_k",
     "probabilities_best",
+    "rehearse",
     "selection",
+    "subgroups",
 ]

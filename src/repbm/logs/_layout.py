@@ -10,6 +10,10 @@ from repbm.core import InputError, nearest
 REQUIRED = ("episode", "action", "reward")
 OPTIONAL = ("step", "terminated", "truncated", "behavior_prob")
 ALIASES = {"behavior_prob": ("pscore", "propensity", "action_prob")}
+SAY_ENDS = (
+    "name yours with --column terminated=THEIRS, or say how every episode ends: "
+    "--ends terminated (its world ended it) or --ends truncated (the log stopped)"
+)
 _USUAL = {
     "episode": (
         "episode_id",
@@ -58,8 +62,12 @@ def layout(
     kept: Sequence[str],
     where: str,
     needs_observations: bool = True,
+    asks_ends: bool = False,
 ) -> Layout:
-    """Find our columns among those `present`, by name, alias or the user's renames (ours -> theirs)."""
+    """Find our columns among those `present`, by name, alias or the user's renames (ours -> theirs).
+
+    `asks_ends`: a column `terminated` is needed, too, though not found here.
+    """
     parts: dict[str, str | None] = {}
     observations: dict[str, str] = {}
     following: dict[str, str] = {}
@@ -107,10 +115,12 @@ def layout(
             )
     if needs_observations and not observations:
         numeric = [name for name in free if dtypes_numeric.get(name)]
+        # Both at once: whoever logs without our names usually logs no ends either.
+        ends = "" if parts["terminated"] or not asks_ends else f"; there is no column 'terminated' either: {SAY_ENDS}"
         raise InputError(
             "there are no observation columns (obs_*)",
             where=where,
-            fix=f"name yours, as in --column obs={','.join(numeric)}" if numeric else "add some",
+            fix=(f"name yours, as in --column obs={','.join(numeric)}" if numeric else "add some") + ends,
         )
     if following and set(following) != set(observations.values()):
         odd = sorted(set(following) ^ set(observations.values()))[0]

@@ -35,7 +35,9 @@ def read_log(
     `terminated` needs `all_terminated`. Rows may come in any order if there is a `step`.
     """
     parts = parts_of(source)
-    found, *others = [_layout(part, dict(columns or {}), keep, needs_observations) for part in parts]
+    found, *others = [
+        _layout(part, dict(columns or {}), keep, needs_observations, all_terminated is None) for part in parts
+    ]
     for part, other in zip(parts[1:], others, strict=True):
         more = [name for name in other.columns if name not in found.columns]
         if more:
@@ -48,9 +50,11 @@ def read_log(
     return _trajectories(table, found, all_terminated)
 
 
-def _layout(part: Part, renames: Mapping[str, str], keep: Sequence[str], needs_observations: bool) -> Layout:
+def _layout(
+    part: Part, renames: Mapping[str, str], keep: Sequence[str], needs_observations: bool, asks_ends: bool
+) -> Layout:
     numeric = {name: dtype.is_numeric() for name, dtype in part.schema.items()}
-    return layout(list(part.schema), numeric, renames, keep, part.name, needs_observations)
+    return layout(list(part.schema), numeric, renames, keep, part.name, needs_observations, asks_ends)
 
 
 def _trajectories(table: Table, found: Layout, all_terminated: bool | None) -> Trajectories:

@@ -10,7 +10,7 @@ import polars as pl
 from repbm.core import InputError
 from repbm.data import indices
 from repbm.logs._columns import Columns, is_whole, whole
-from repbm.logs._layout import Layout
+from repbm.logs._layout import SAY_ENDS, Layout
 from repbm.logs._tables import Table
 
 
@@ -82,8 +82,7 @@ def endings(table: Table, layout: Layout, found: Structure, all_terminated: bool
             raise InputError(
                 "there is no column 'terminated'",
                 where=table.names[0],
-                fix="name yours with --column terminated=THEIRS, or say how every episode ends: "
-                "--ends terminated (its world ended it) or --ends truncated (the log stopped)",
+                fix=SAY_ENDS,
             )
         result = np.full(len(found.labels), all_terminated)
     else:

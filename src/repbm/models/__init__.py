@@ -1,7 +1,7 @@
 """What is fitted: models of the world, and the values that follow from them."""
 
 from repbm.models._action_values import ActionValues
-from repbm.models._automatic import CANDIDATES, Comparison, compare
+from repbm.models._automatic import CANDIDATES, Comparison, compare, path_error
 from repbm.models._fqe import fit_fqe
 from repbm.models._fqe_network import FQENetwork
 from repbm.models._ipm import IPM, LinearMMD, RadialMMD
@@ -17,7 +17,7 @@ from repbm.models._risk import step_losses
 from repbm.models._rollout import Rolled, roll_out
 from repbm.models._sinkhorn import Wasserstein
 from repbm.models._store import load_model, save_model
-from repbm.models._strangeness import strangeness
+from repbm.models._strangeness import familiarity, strangeness
 from repbm.models._tabular import TabularModel, few_states, fit_tabular
 from repbm.models._values import values_in
 
@@ -43,6 +43,7 @@ __all__ = [
     "TabularModel",
     "Wasserstein",
     "compare",
+    "familiarity",
     "few_states",
     "fit_fqe",
     "fit_mrdr",
@@ -51,6 +52,7 @@ __all__ = [
     "fit_precise",
     "fit_tabular",
     "load_model",
+    "path_error",
     "refit_heads",
     "roll_out",
     "save_model",

@@ -60,8 +60,12 @@ class Comparison:
     scores: tuple[Score, ...]
 
     @property
+    def best(self) -> Score:
+        return min(self.scores, key=lambda score: score.several_steps)
+
+    @property
     def chosen(self) -> str:
-        return min(self.scores, key=lambda score: score.several_steps).dynamics
+        return self.best.dynamics
 
 
 def compare(data: Trajectories, horizon: int, seed: int = 0, progress: Progress | None = None) -> Comparison:

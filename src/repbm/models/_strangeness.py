@@ -37,7 +37,28 @@ def strangeness(
     """
     if isinstance(model, TabularModel):
         return _in_table(model, data, policy, horizon)
-    return _on_paths(model, data, policy, horizon, seed)
+    generator = stream(seed, "strangeness")
+    starts = np.resize(generator.permutation(len(data)), _INDIVIDUALS)
+    first = _on_paths(model, data, policy, data.initial_observations[starts], horizon, generator)
+    return np.cumsum(np.bincount(first, minlength=horizon + 1)[:horizon]) / _INDIVIDUALS
+
+
+def familiarity(
+    model: Model | TabularModel,
+    data: Trajectories,
+    policy: ObservationPolicy,
+    states: Float[np.ndarray, "individuals dimensions"],
+    horizon: int,
+    seed: int = 0,
+) -> Float[np.ndarray, " individuals"]:
+    """For everyone who starts in these states, the chance to meet nothing but what the log shows.
+
+    Exact in a table; else 1 or 0, from one path in the model each.
+    """
+    if isinstance(model, TabularModel):
+        return _familiar_in_table(model, policy, horizon)[model.find(states)]
+    generator = stream(seed, "familiarity")
+    return (_on_paths(model, data, policy, states, horizon, generator) == horizon).astype(np.float64)
 
 
 def _in_table(
@@ -54,6 +75,17 @@ def _in_table(
         met[t] = here.sum() - (taken * seen).sum()
         here = model.moves.T @ (taken * seen).reshape(size * actions)
     return np.cumsum(met).clip(0.0, 1.0)
+
+
+def _familiar_in_table(model: TabularModel, policy: ObservationPolicy, horizon: int) -> Float[np.ndarray, " states"]:
+    """The chance, from every state, to meet only pairs that the log shows often enough."""
+    size, actions = model.rewards.shape
+    taken = _odds(policy, model.states, model.labels) * (model.visits >= _NEIGHBOR)
+    ending = 1 - np.asarray(model.moves.sum(axis=1)).reshape(size, actions)
+    familiar = np.ones(size)
+    for _ in range(horizon):
+        familiar = (taken * (ending + (model.moves @ familiar).reshape(size, actions))).sum(axis=1)
+    return familiar.clip(0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,30 +144,32 @@ def _distances(nearest, places: np.ndarray) -> Float[np.ndarray, " batch"]:
 
 
 def _on_paths(
-    model: Model, data: Trajectories, policy: ObservationPolicy, horizon: int, seed: int
-) -> Float[np.ndarray, " horizon"]:
-    generator = stream(seed, "strangeness")
-    starts = np.resize(generator.permutation(len(data)), _INDIVIDUALS)
-    states = data.initial_observations[starts]
-    around = Surroundings(data)
-    going, met = np.ones(_INDIVIDUALS, dtype=bool), np.zeros(_INDIVIDUALS, dtype=bool)
-    shares = np.zeros(horizon)
+    model: Model,
+    data: Trajectories,
+    policy: ObservationPolicy,
+    states: Float[np.ndarray, "individuals dimensions"],
+    horizon: int,
+    generator: np.random.Generator,
+) -> Int[np.ndarray, " individuals"]:
+    """The step at which each first meets something strange; the horizon for those who never do."""
+    around, count = Surroundings(data), len(states)
+    first = np.full(count, horizon)
+    going = np.ones(count, dtype=bool)
     key = jax.random.key(int(generator.integers(1 << 31)))
     for t in range(horizon):
-        asked = np.flatnonzero(going & ~met)
+        asked = np.flatnonzero(going)
         if not len(asked):
-            shares[t:] = met.mean()
             break
-        actions = np.zeros(_INDIVIDUALS, dtype=np.int64)
+        actions = np.zeros(count, dtype=np.int64)
         drawn = _drawn(_odds(policy, states[asked], model.labels), generator)
-        met[asked] = around.strange(states[asked], drawn)
-        shares[t] = met.mean()
+        met = asked[around.strange(states[asked], drawn)]
+        first[met], going[met] = t, False
         actions[asked] = np.maximum(drawn, 0)
         with jax.enable_x64(True):
             following, ending = map(np.asarray, _moved(model, states, actions, jax.random.fold_in(key, t)))
-        states = np.where((going & ~met)[:, None], following, states)
-        going &= generator.random(_INDIVIDUALS) >= ending
-    return shares
+        states = np.where(going[:, None], following, states)
+        going &= generator.random(count) >= ending
+    return first
 
 
 def _odds(

@@ -8,6 +8,7 @@ from repbm.policies._columns import ActionColumn, LoggedProbabilityColumn, Proba
 from repbm.policies._compiled import compiled, traceable
 from repbm.policies._decision_table import DecisionTable
 from repbm.policies._engine import Answer, EnginePolicy
+from repbm.policies._imitation import Imitation, imitate
 from repbm.policies._neighbors import NeighborPolicy
 from repbm.policies._network import NetworkPolicy
 from repbm.policies._onnx import onnx_policy
@@ -25,6 +26,7 @@ __all__ = [
     "Decisions",
     "EnginePolicy",
     "Greedy",
+    "Imitation",
     "LearnedBehavior",
     "LoggedProbabilityColumn",
     "NeighborPolicy",
@@ -39,6 +41,7 @@ __all__ = [
     "compiled",
     "d3rlpy_policy",
     "epsilon_greedy",
+    "imitate",
     "learn_behavior",
     "onnx_policy",
     "reliability",

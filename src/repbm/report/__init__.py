@@ -1,9 +1,26 @@
-"""Results for people: tables as text, figures of experiments."""
+"""Results for people: tables as text, the report, figures of experiments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from repbm.report._examination import examination_lines
 from repbm.report._plots import figures
 from repbm.report._reproduction import Page, reproduction_page
 from repbm.report._tables import estimates_lines, estimates_tables, number, ranking_line, result_cells
+
+if TYPE_CHECKING:
+    from repbm.evaluation import Evaluation
+    from repbm.report._page import Report
+
+
+def report(evaluation: Evaluation) -> Report:
+    """The report of an evaluation: `html()` is the page, `plots()` its charts as files."""
+    # Loaded when needed: tables do not wait for charts.
+    from repbm.report._page import Report
+
+    return Report(evaluation)
+
 
 __all__ = [
     "Page",
@@ -13,6 +30,7 @@ __all__ = [
     "figures",
     "number",
     "ranking_line",
+    "report",
     "reproduction_page",
     "result_cells",
 ]

@@ -1,0 +1,19 @@
+"""The report as files for a folder of results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from repbm.evaluation import Evaluation
+
+
+def pages_of(evaluation: Evaluation, plots: bool) -> dict[str, bytes]:
+    """The page, and, if wanted, its charts, by path."""
+    from repbm.report import report
+
+    made = report(evaluation)
+    files = {"report.html": made.html().encode()}
+    if plots:
+        files |= {f"plots/{name}": content for name, content in made.plots().items()}
+    return files

@@ -1,0 +1,285 @@
+"""Charts of an evaluation, as Vega-Lite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+import polars as pl
+from jaxtyping import Float
+
+from repbm.report._tables import number
+
+if TYPE_CHECKING:
+    from repbm.doctor import Verdict
+    from repbm.inference import Group, Rehearsal
+
+Chart = Any
+"""Altair's charts have no common public type."""
+
+BLUE, ORANGE, GREEN, GRAY = "#0072b2", "#c45100", "#00795a", "#6b6b6b"
+_WIDTH = 600
+_ROW = 24
+_MOST_STEPS = 400
+_FAR = 0.005
+"""The share of individuals at either end that counts as far."""
+
+
+def forest_chart(rows: pl.DataFrame, practice: float) -> Chart:
+    """The estimates of a policy with their intervals, the answer on top in color, and what is done now as a line."""
+    shown = rows.filter(pl.col("value").is_not_null()).with_columns(
+        pl.when("headline").then(pl.lit("the answer")).otherwise(pl.lit("other estimates")).alias("role"),
+        pl.col("low").fill_null(pl.col("value")),
+        pl.col("high").fill_null(pl.col("value")),
+    )
+    low, high = _window(shown, practice)
+    data = shown.select(
+        "estimator",
+        "role",
+        "value",
+        pl.col("low").clip(low, high).alias("low"),
+        pl.col("high").clip(low, high).alias("high"),
+        pl.col("value").clip(low, high).alias("place"),
+        _spoken("estimator", "value", "low", "high"),
+    ).with_columns(((pl.col("value") < low) | (pl.col("value") > high)).alias("beyond"))
+    x = alt.X("place:Q", title="value of the policy", scale=alt.Scale(domain=[low, high], nice=False, zero=False))
+    y = alt.Y("estimator:N", title=None, sort=data["estimator"].to_list())
+    color = alt.Color(
+        "role:N",
+        title=None,
+        scale=alt.Scale(domain=["the answer", "other estimates"], range=[ORANGE, BLUE]),
+        legend=alt.Legend(orient="top"),
+    )
+    base = alt.Chart(data)
+    bars = base.mark_rule(strokeWidth=2).encode(
+        x=alt.X("low:Q", title="value of the policy"), x2="high:Q", y=y, color=color, description="said:N"
+    )
+    points = (
+        base.transform_filter("!datum.beyond")
+        .mark_point(filled=True, size=70, opacity=1)
+        .encode(x=x, y=y, color=color, description="said:N")
+    )
+    far = (
+        base.transform_filter("datum.beyond")
+        .mark_text(text="beyond", fontSize=10, fontStyle="italic", dx=0)
+        .encode(x=x, y=y, color=color)
+    )
+    now = alt.Chart(pl.DataFrame({"practice": [practice], "label": [f"now: {number(practice)}"]}))
+    line = now.mark_rule(strokeDash=[4, 3], color=GRAY, strokeWidth=1.5).encode(x="practice:Q")
+    height = _ROW * max(len(data), 2)
+    words = now.mark_text(align="left", dx=4, dy=-2, baseline="bottom", color=GRAY).encode(
+        x="practice:Q", y=alt.value(height), text="label:N"
+    )
+    return _sized(alt.layer(line, bars, points, far, words), height)
+
+
+def _window(rows: pl.DataFrame, practice: float) -> tuple[float, float]:
+    """The part of the axis that is shown: the answer, what is done now, and most of the others."""
+    answer = rows.filter("headline")
+    ends = [practice, *answer["low"], *answer["high"], *answer["value"]]
+    for name in ("low", "high", "value"):
+        ends += np.quantile(rows[name].to_numpy(), [0.1, 0.9]).tolist() if len(rows) else []
+    core = max(practice, *answer["high"], *answer["value"]) - min(practice, *answer["low"], *answer["value"])
+    core = core if core > 0 else max(abs(practice), 1e-12)
+    middle = float(answer["value"][0]) if len(answer) else practice
+    low, high = max(min(ends), middle - 4 * core), min(max(ends), middle + 4 * core)
+    return low - 0.08 * (high - low), high + 0.08 * (high - low)
+
+
+def support_chart(steps: pl.DataFrame, verdict: Verdict) -> Chart:
+    """Step by step: the episodes that go on, those that did only what the policy does, and who is on known ground."""
+    episodes = float(steps["alive"][0])
+    count = len(steps)
+    kept = steps.filter(pl.col("step") % max(1, -(-count // _MOST_STEPS)) == 0)
+    lines = [
+        (_GOING, kept["step"], kept["alive"] / episodes),
+        (_FOLLOWING, kept["step"], kept["factual"] / episodes),
+    ]
+    if verdict.strange is not None:
+        known = 1 - verdict.strange[kept["step"].to_numpy().clip(0, len(verdict.strange) - 1)]
+        lines.append((_KNOWN, kept["step"], pl.Series(known)))
+    data = pl.concat(
+        pl.DataFrame({"step": at.cast(pl.Int64), "share": share.cast(pl.Float64), "what": [what] * len(at)})
+        for what, at, share in lines
+    )
+    names = [what for what, _, _ in lines]
+    dashes = {_GOING: [1, 0], _FOLLOWING: [6, 3], _KNOWN: [2, 2]}
+    colors = {_GOING: GRAY, _FOLLOWING: BLUE, _KNOWN: ORANGE}
+    legend = alt.Legend(orient="top", direction="vertical", labelLimit=_WIDTH, symbolSize=300)
+    mark = alt.Chart(data).mark_line(strokeWidth=2.2, point=count == 1)
+    return _sized(
+        mark.encode(
+            x=alt.X("step:Q", title="step", axis=alt.Axis(tickMinStep=1)),
+            y=alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
+            color=alt.Color(
+                "what:N", title=None, scale=alt.Scale(domain=names, range=[colors[n] for n in names]), legend=legend
+            ),
+            strokeDash=alt.StrokeDash(
+                "what:N", title=None, scale=alt.Scale(domain=names, range=[dashes[n] for n in names]), legend=legend
+            ),
+        ),
+        200,
+    )
+
+
+_GOING = "logged episodes that are still going"
+_FOLLOWING = "logged episodes that have done only what the policy would do"
+_KNOWN = "followers of the policy who have met only what the log shows"
+
+
+def ahead_chart(rehearsal: Rehearsal) -> Chart:
+    """How far predicted states go wrong, so many steps ahead."""
+    data = pl.DataFrame(
+        {
+            "steps": list(rehearsal.ahead),
+            "error": [None if np.isnan(e) else min(e, 2.0) for e in rehearsal.ahead.values()],
+        }
+    )
+    top = max(1.1, *(error for error in data["error"] if error is not None), 1.1)
+    axis = alt.Axis(values=data["steps"].to_list())
+    lines = (
+        alt.Chart(data)
+        .mark_line(point=alt.OverlayMarkDef(size=60, filled=True), color=BLUE, strokeWidth=2)
+        .encode(
+            x=alt.X("steps:Q", title="steps ahead", scale=alt.Scale(type="log"), axis=axis),
+            y=alt.Y("error:Q", title="error / movement", scale=alt.Scale(domain=[0, top])),
+        )
+    )
+    useless = alt.Chart(pl.DataFrame({"error": [1.0], "label": ["1: as bad as saying 'nothing changes'"]}))
+    rule = useless.mark_rule(color=GRAY, strokeDash=[4, 3]).encode(y="error:Q")
+    words = useless.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=GRAY).encode(
+        x=alt.value(0), y="error:Q", text="label:N"
+    )
+    return _sized(alt.layer(rule, words, lines), 180)
+
+
+def rehearsal_chart(rehearsal: Rehearsal) -> Chart:
+    """What the model says of what is done now, beside what happened, for groups of held-out individuals."""
+    bins = rehearsal.bins()
+    data = pl.DataFrame(
+        [
+            {"said": said, "seen": seen, "low": seen - 2 * error, "high": seen + 2 * error, "individuals": count}
+            for said, seen, error, count in bins
+        ]
+    )
+    ends = [*data["said"], *data["low"], *data["high"]]
+    low, high = min(ends), max(ends)
+    pad = 0.06 * (high - low) or 0.5
+    scale = alt.Scale(domain=[low - pad, high + pad], zero=False, nice=False)
+    diagonal = (
+        alt.Chart(pl.DataFrame({"said": [low - pad, high + pad], "seen": [low - pad, high + pad]}))
+        .mark_line(color=GRAY, strokeDash=[4, 3], strokeWidth=1.5)
+        .encode(x=alt.X("said:Q", scale=scale), y=alt.Y("seen:Q", scale=scale))
+    )
+    base = alt.Chart(data)
+    x = alt.X("said:Q", title="the model says (what is done now)", scale=scale)
+    bars = base.mark_rule(color=BLUE, strokeWidth=2).encode(
+        x=x, y=alt.Y("low:Q", title="the log says", scale=scale), y2="high:Q"
+    )
+    points = base.mark_point(filled=True, size=70, color=BLUE, opacity=1).encode(
+        x=x, y=alt.Y("seen:Q", title="the log says", scale=scale)
+    )
+    return _sized(alt.layer(diagonal, bars, points), 260, 300)
+
+
+def individuals_chart(values: Float[np.ndarray, " individuals"], mean: float) -> Chart:
+    """How the values of individuals are spread; the few far ones are counted in the bars at the edges."""
+    low, high = np.quantile(values, [_FAR, 1 - _FAR])
+    inside = values[(values >= low) & (values <= high)]
+    counts, edges = np.histogram(inside, bins=min(40, max(5, round(np.sqrt(len(values))))))
+    counts[0] += (values < low).sum()
+    counts[-1] += (values > high).sum()
+    data = pl.DataFrame({"from": edges[:-1], "to": edges[1:], "individuals": counts})
+    scale = alt.Scale(zero=False, nice=False)
+    bars = (
+        alt.Chart(data)
+        .mark_bar(color=BLUE, opacity=0.85)
+        .encode(
+            x=alt.X("from:Q", bin="binned", title="value for the individual", scale=scale),
+            x2="to:Q",
+            y=alt.Y("individuals:Q", title="individuals", axis=alt.Axis(tickMinStep=1)),
+        )
+    )
+    middle = alt.Chart(pl.DataFrame({"mean": [mean], "label": [f"mean {number(mean)}"]}))
+    rule = middle.mark_rule(color=ORANGE, strokeWidth=2).encode(x=alt.X("mean:Q", scale=scale))
+    words = middle.mark_text(color=ORANGE, align="left", dx=4, baseline="bottom", dy=-4).encode(
+        x=alt.X("mean:Q", scale=scale), y=alt.value(0), text="label:N"
+    )
+    return _sized(alt.layer(bars, rule, words), 180)
+
+
+def groups_chart(groups: Sequence[Group]) -> Chart:
+    """Mean gains of groups with their intervals, and zero as a line."""
+    data = pl.DataFrame(
+        [
+            {"group": f"{k + 1}", "gain": group.gain, "low": group.low, "high": group.high}
+            for k, group in enumerate(groups)
+        ]
+    )
+    base = alt.Chart(data.with_columns(_spoken("group", "gain", "low", "high")))
+    y = alt.Y("group:N", title="group", sort=data["group"].to_list())
+    bars = base.mark_rule(strokeWidth=2, color=BLUE).encode(
+        x=alt.X("low:Q", title="gain against what is done now"), x2="high:Q", y=y, description="said:N"
+    )
+    points = base.mark_point(filled=True, size=80, color=BLUE, opacity=1).encode(x="gain:Q", y=y, description="said:N")
+    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=GRAY, strokeDash=[4, 3]).encode(x="zero:Q")
+    return _sized(alt.layer(zero, bars, points), (_ROW + 6) * max(len(data), 2))
+
+
+def ranking_chart(ranking: pl.DataFrame, practice: float) -> Chart:
+    """The answers of all policies with their intervals, the best first, and what is done now as a line."""
+    data = ranking.with_columns(pl.col("low").fill_null(pl.col("value")), pl.col("high").fill_null(pl.col("value")))
+    base = alt.Chart(data.select("policy", "value", "low", "high", _spoken("policy", "value", "low", "high")))
+    y = alt.Y("policy:N", title=None, sort=data["policy"].to_list())
+    scale = alt.Scale(zero=False)
+    bars = base.mark_rule(strokeWidth=2, color=BLUE).encode(
+        x=alt.X("low:Q", title="value", scale=scale), x2="high:Q", y=y, description="said:N"
+    )
+    points = base.mark_point(filled=True, size=80, color=BLUE, opacity=1).encode(
+        x=alt.X("value:Q", scale=scale), y=y, description="said:N"
+    )
+    now = alt.Chart(pl.DataFrame({"practice": [practice], "label": [f"now: {number(practice)}"]}))
+    rule = now.mark_rule(color=GRAY, strokeDash=[4, 3], strokeWidth=1.5).encode(x=alt.X("practice:Q", scale=scale))
+    words = now.mark_text(align="left", dx=4, dy=-6, baseline="bottom", color=GRAY).encode(
+        x=alt.X("practice:Q", scale=scale), y=alt.value(0), text="label:N"
+    )
+    return _sized(alt.layer(rule, words, bars, points), _ROW * max(len(data), 2))
+
+
+def _spoken(name: str, value: str, low: str, high: str) -> pl.Expr:
+    """What a mark says when it is pointed at, or read aloud."""
+
+    def sentence(row: dict[str, Any]) -> str:
+        reach = "" if row[low] == row[high] else f" ({number(row[low])} to {number(row[high])})"
+        return f"{row[name]}: {value} {number(row[value])}{reach}"
+
+    return pl.struct(name, value, low, high).map_elements(sentence, return_dtype=pl.String).alias("said")
+
+
+def _sized(chart: Chart, height: int, width: int = _WIDTH) -> Chart:
+    return (
+        chart.properties(width=width, height=height, background="transparent")
+        .configure(font="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif")
+        .configure_axis(
+            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#e8e8e8", labelLimit=240
+        )
+        .configure_view(stroke=None)
+        .configure_legend(labelFontSize=12, labelLimit=_WIDTH)
+        .configure_text(fontSize=12)
+    )
+
+
+def svg(chart: Chart) -> str:
+    """The chart as a picture that stays sharp at any size."""
+    import vl_convert
+
+    return vl_convert.vegalite_to_svg(chart.to_dict(format="vega-lite"))
+
+
+def png(chart: Chart) -> bytes:
+    """The chart as pixels, on white."""
+    import vl_convert
+
+    return vl_convert.vegalite_to_png({**chart.to_dict(format="vega-lite"), "background": "white"}, scale=2)

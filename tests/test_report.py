@@ -1,0 +1,242 @@
+"""The report: what it says, that it needs nothing but itself, and that it works in a real browser."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from repbm.cli import main
+from repbm.core import stream
+from repbm.domains import TabularWorld
+from repbm.evaluation import Evaluation, evaluate
+from repbm.inference import rehearse, subgroups
+from repbm.models import AM, familiarity, fit_tabular, strangeness
+from repbm.policies import CallablePolicy, TabularPolicy
+from repbm.report import report
+from repbm.report._page import MOST_INDIVIDUALS
+
+
+def patients(count: int = 300, steps: int = 4) -> pl.DataFrame:
+    """Sodium rises with saline; the old bear it badly."""
+    generator = np.random.default_rng(5)
+    age, sodium = generator.integers(25, 90, count).astype(float), generator.normal(130, 4, count)
+    rows = []
+    for step in range(steps):
+        treated = generator.random(count) < 0.5
+        cost = 0.3 + np.where(age > 60, 3.0, 0.0)
+        rows.append(
+            pl.DataFrame(
+                {
+                    "episode": [f"P{k:03d}" for k in range(count)],
+                    "step": step,
+                    "obs_age": age,
+                    "obs_sodium": sodium,
+                    "action": np.where(treated, "saline", "wait"),
+                    "reward": -np.abs(sodium - 140) / 5 - cost * treated,
+                    "terminated": step == steps - 1,
+                    "behavior_prob": 0.5,
+                }
+            )
+        )
+        sodium = sodium + 2.0 * treated + generator.normal(0, 0.5, count)
+    return pl.concat(rows).sort("episode", "step")
+
+
+def always(observations: np.ndarray) -> np.ndarray:
+    return np.full(len(observations), "saline")
+
+
+def careful(observations: np.ndarray) -> np.ndarray:
+    return np.where((observations[:, 0] < 60) & (observations[:, 1] < 136), "saline", "wait")
+
+
+@pytest.fixture(scope="module")
+def both() -> Evaluation:
+    return evaluate(patients(), {"always <b>": always, "careful": careful}, estimators=["repbm", "wdr(repbm)", "wis"])
+
+
+@pytest.fixture(scope="module")
+def page(both: Evaluation) -> str:
+    return report(both).html()
+
+
+def test_the_answer_the_difference_and_the_verdict_come_first(both: Evaluation, page: str) -> None:
+    answers = both.estimates.filter("headline")
+    for row in answers.iter_rows(named=True):
+        assert f"{row['value']:.3f}"[:5] in page
+        assert both.examination.verdicts[row["policy"]].word in page.lower()
+    assert page.index("than what is done now") < page.index("What different methods say")
+    assert "All policies, the best first" in page
+
+
+def test_nothing_is_fetched_and_names_are_inert(page: str) -> None:
+    assert "http" not in page.replace("http://www.w3.org", "")
+    assert "always <b>" not in page
+    assert "always &lt;b&gt;" in page
+
+
+def test_a_policy_without_a_model_has_no_individuals() -> None:
+    found = evaluate(patients(60), careful, estimators=["wis"])
+    page = report(found).html()
+    assert "Single individuals" not in page
+    assert "How good is the model" not in page
+
+
+def test_no_estimate_is_said_in_words() -> None:
+    log = patients(30).with_columns(
+        action=pl.when(pl.col("step") == 0).then(pl.lit("wait")).otherwise(pl.col("action"))
+    )
+    page = report(evaluate(log, always, estimators=["wis"])).html()
+    assert "No estimate is possible." in page
+
+
+def test_who_gains_is_found_and_noise_is_not(both: Evaluation) -> None:
+    generator = np.random.default_rng(0)
+    states = generator.normal(size=(2000, 3))
+    gains = np.where(states[:, 1] > 0.5, 2.0, -1.0) + generator.normal(size=2000)
+    best, worst = subgroups(states, ("a", "b", "c"), gains)
+    assert best.conditions[0].startswith(("b > 0.4", "b > 0.5"))
+    assert best.low < 2.0 < best.high
+    assert worst.low < -1.0 < worst.high
+    assert best.share + worst.share == pytest.approx(1)
+    # The F test lets one in twenty through; fewer than 5 of 40 with 95 % and more.
+    false = sum(bool(subgroups(states, ("a", "b", "c"), stream(seed, "noise").normal(size=2000))) for seed in range(40))
+    assert false <= 5
+
+
+def test_groups_of_patients_are_on_the_page(both: Evaluation, page: str) -> None:
+    assert "age &gt; 6" in page
+    assert "No groups whose gains differ" not in page.split("careful")[0]
+
+
+def world() -> tuple[TabularWorld, np.ndarray]:
+    generator = stream(4, "report")
+    return TabularWorld.random(states=5, actions=2, horizon=6, generator=generator), generator.dirichlet([1, 1], size=5)
+
+
+def test_familiarity_is_what_strangeness_counts() -> None:
+    known, behavior = world()
+    data = known.collect(behavior, 15, stream(0, "log"))
+    model = fit_tabular(data, None, AM, 6)
+    policy = TabularPolicy(np.full((5, 2), 0.5), data.actions.labels)
+    each = familiarity(model, data, policy, data.initial_observations, 6)
+    assert 0 < each.mean() < 1
+    assert 1 - each.mean() == pytest.approx(strangeness(model, data, policy, 6)[-1], abs=1e-12)
+
+
+def test_a_rehearsal_of_a_good_model_agrees_with_the_log() -> None:
+    known, behavior = world()
+    data = known.collect(behavior, 2000, stream(1, "log"))
+    fitted, kept = data.take(np.arange(1600)), data.take(np.arange(1600, 2000))
+    found = rehearse(fit_tabular(fitted, None, AM, 6), fitted, kept, 0.9, 6)
+    away, error = found.gap
+    assert abs(away) < 3 * error
+    assert sum(count for *_, count in found.bins()) == len(found.said) == 256
+
+
+def test_many_individuals_are_a_sample_and_said_to_be() -> None:
+    known, behavior = world()
+    log = known.collect(behavior, MOST_INDIVIDUALS + 5000, stream(2, "log"))
+    found = evaluate(log, CallablePolicy(lambda x: (x[:, 0] > 2).astype(int)), estimators=["repbm"])
+    made = report(found).html()
+    assert "A sample: 7,500 of 15,000 individuals" in made
+    assert len(made.encode()) < 5e6
+
+
+def test_the_command_writes_the_page_and_the_plots(tmp_path: Path, monkeypatch, capsys) -> None:
+    patients(80).write_parquet(tmp_path / "log.parquet")
+    (tmp_path / "rules.csv").write_text("age,sodium,action\n<60,<136,saline\n*,*,wait\n")
+    monkeypatch.chdir(tmp_path)
+    words = "evaluate log.parquet --policy rules.csv --estimator repbm --out result --plots".split()
+    monkeypatch.setattr(sys, "argv", ["repbm", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code, capsys.readouterr().err
+    drawn = {path.name for path in (tmp_path / "result" / "plots").iterdir()}
+    expected = {"estimates", "support", "individuals", "ahead", "rehearsal"}
+    assert {f"{name}.{end}" for name in expected for end in ("png", "svg")} <= drawn
+    assert (tmp_path / "result" / "plots" / "support.png").read_bytes().startswith(b"\x89PNG")
+    assert "report.html" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", ["repbm", *words[:4], "--plots"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "--out" in capsys.readouterr().err
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.fixture(scope="module")
+def opened(page: str, tmp_path_factory) -> Iterator[tuple]:
+    """The page in a browser without a network, and what it complained about."""
+    from playwright.sync_api import sync_playwright
+
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(page, "utf-8")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        context = browser.new_context(offline=True)
+        tab = context.new_page()
+        complaints: list[str] = []
+        tab.on("console", lambda message: complaints.append(message.text))
+        tab.on("pageerror", lambda fault: complaints.append(str(fault)))
+        tab.on("request", lambda request: complaints.append(request.url) if request.url != path.as_uri() else None)
+        tab.goto(path.as_uri())
+        yield tab, complaints
+        browser.close()
+
+
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine (apt: chromium)")
+
+
+@needs_browser
+def test_the_page_loads_alone_and_without_complaint(opened) -> None:
+    tab, complaints = opened
+    assert [line for line in complaints if not line.startswith("data:")] == []
+    assert tab.locator("figure svg").count() >= 8
+
+
+@needs_browser
+def test_the_table_sorts_searches_and_scrolls(opened) -> None:
+    tab, _ = opened
+    people = tab.locator("section.people").first
+
+    def column(number: int) -> list[str]:
+        return people.locator(f"tbody tr:not(.gap) td:nth-child({number})").all_inner_texts()
+
+    assert column(1)[0] == "P000"
+    header = people.locator("th button", has_text="value")
+    header.click()
+    rising = [float(cell) for cell in column(2)]
+    assert rising == sorted(rising)
+    header.click()
+    falling = [float(cell) for cell in column(2)]
+    assert falling == sorted(falling, reverse=True)
+    assert falling[0] > rising[-1]
+    assert people.locator("th[aria-sort=descending]").inner_text() == "value"
+    people.locator("input").fill("P29")
+    assert sorted(column(1)) == [f"P{k}" for k in range(290, 300)]
+    assert people.locator(".count").inner_text() == "10 of 300"
+    people.locator("input").fill("")
+    box = people.locator(".scroll")
+    box.evaluate("box => { box.scrollTop = box.scrollHeight }")
+    tab.wait_for_timeout(100)
+    assert len(column(1)) < 60
+    last = [float(cell) for cell in column(2)][-1]
+    assert last == min(rising)
+
+
+@needs_browser
+def test_marks_explain_themselves(opened) -> None:
+    tab, _ = opened
+    mark = tab.locator("figure [aria-roledescription=point]").first
+    mark.scroll_into_view_if_needed()
+    mark.hover(force=True)
+    assert "value" in tab.locator("#tip").inner_text()
