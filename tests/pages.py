@@ -34,7 +34,7 @@ SHELL = ("cat", "head", "ls")
 
 _FENCE = re.compile(r"^(`{3,})([^\n`]*)\n(.*?)^\1$", flags=re.DOTALL | re.MULTILINE)
 _CAPTION = re.compile(r":caption: (\S+)\n")
-_GOES_ON = re.compile(r"goes on with the files of \[[^\]]*\]\(([\w-]+\.md)\)")
+_GOES_ON = re.compile(r"goes\s+on\s+with\s+the\s+files\s+of\s+\[[^\]]*\]\(([\w-]+\.md)\)")
 _COLORS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _LINES = re.compile(r"[\u2500-\u257f\s]+")
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
@@ -66,7 +66,7 @@ def blocks(path: Path) -> Iterator[Block]:
 class Reader:
     """Does what a page says, in the current folder."""
 
-    names: dict[str, Any] = field(default_factory=lambda: {"__name__": "page"})
+    names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__main__"})
     printed: str = ""
     code: int = 0
 
@@ -116,11 +116,19 @@ def _commands(block: Block) -> Iterator[tuple[str, list[str]]]:
         yield command.strip(), shown
 
 
-class _Screen(io.StringIO):
+class _Screen(io.TextIOWrapper):
     """A terminal, as far as programs ask."""
+
+    def __init__(self) -> None:
+        self.bytes = io.BytesIO()
+        super().__init__(self.bytes, encoding="utf-8", newline="\n", write_through=True)
 
     def isatty(self) -> bool:
         return True
+
+    @property
+    def shown(self) -> str:
+        return _COLORS.sub("", self.bytes.getvalue().decode())
 
 
 class _Errors(io.StringIO):
@@ -151,7 +159,7 @@ def run(words: list[str]) -> tuple[int, str]:
             main()
         except SystemExit as stopped:
             code = int(stopped.code or 0)
-    return code, _COLORS.sub("", screen.getvalue())
+    return code, screen.shown
 
 
 def check(shown: list[str], said: str, where: str) -> None:
