@@ -31,6 +31,7 @@ html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
+html_show_copyright = False
 html_copy_source = False
 
 MAY_BE_MISSING = ("reading-the-report", "reproduction")
@@ -39,7 +40,9 @@ MAY_BE_MISSING = ("reading-the-report", "reproduction")
 
 def _leave_out(app: Sphinx, page: str, content: list[str]) -> None:
     if page == "index":
-        for name in (name for name in MAY_BE_MISSING if not (HERE / f"{name}.md").exists()):
+        for name in (
+            name for name in MAY_BE_MISSING if not (HERE / f"{name}.md").exists()
+        ):
             content[0] = content[0].replace(f"\n{name}\n", "\n")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import re
 import subprocess
@@ -14,6 +15,7 @@ from tests.pages import Reader, alike, check
 
 ROOT = Path(__file__).parent.parent
 DOCS = sorted((ROOT / "docs").glob("*.md"))
+ROOMS = re.findall(r"automodule:: (\S+)", (ROOT / "docs" / "python-api.md").read_text("utf-8"))
 README = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), flags=re.DOTALL)
 
 
@@ -82,5 +84,8 @@ def test_the_site_builds_without_a_warning(tmp_path) -> None:
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", str(ROOT / "docs"), str(tmp_path / "html")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    page = (tmp_path / "html" / "command-line.html").read_text("utf-8")
-    assert "--refits" in page
+    assert "--refits" in (tmp_path / "html" / "command-line.html").read_text("utf-8")
+    page = (tmp_path / "html" / "python-api.html").read_text("utf-8")
+    described = set(re.findall(r'id="repbm(?:\.\w+)?\.(\w+)"', page))
+    for room in ROOMS:
+        assert set(importlib.import_module(room).__all__) - {"__version__"} <= described, room

@@ -19,23 +19,30 @@ def commands() -> Iterator[str]:
     root: Any = typer.main.get_command(program)
     for name, command in root.commands.items():
         context = command.make_context(f"repbm {name}", [], resilient_parsing=True)
-        arguments = [each for each in command.params if each.param_type_name == "argument"]
+        arguments = [
+            each for each in command.params if each.param_type_name == "argument"
+        ]
         options = [each for each in command.params if each.param_type_name == "option"]
-        usage = " ".join(["repbm", name, *(each.name.upper() for each in arguments), "[OPTIONS]"])
-        yield from (f"## repbm {name}", "", command.help or "", "", "```text", usage, "```", "")
+        usage = " ".join(
+            ["repbm", name, *(each.name.upper() for each in arguments), "[OPTIONS]"]
+        )
+        yield from (f"## repbm {name}", "", command.help or "", "")
+        yield from ("```text", usage, "```", "")
         yield from ("| | what it is | default |", "|---|---|---|")
         for each in (*arguments, *options):
             shown = each.name.upper() if each in arguments else _option(each, context)
-            yield f"| `{shown}` | {_cell(each.help or '')} | {_default(each, context)} |"
+            said = _cell(each.help or "")
+            yield f"| `{shown}` | {said} | {_default(each, context)} |"
         yield ""
 
 
 def _option(each: Any, context: Any) -> str:
-    """With what it takes in one word: the framework shows Python types there, in ways that change."""
+    """With what it takes in one word: the framework shows Python types there."""
     name, _, kind = each.get_help_record(context)[0].partition(" ")
     if not kind:
         return name
-    return f"{name} {next((word for part, word in KINDS.items() if part in kind.lower()), 'TEXT')}"
+    words = (word for part, word in KINDS.items() if part in kind.lower())
+    return f"{name} {next(words, 'TEXT')}"
 
 
 def _default(each: Any, context: Any) -> str:

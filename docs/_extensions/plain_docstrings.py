@@ -1,4 +1,4 @@
-"""Docstrings are plain text with `code` in backticks; Sphinx would read them as reStructuredText."""
+"""Docstrings are plain text with `code` in backticks, and no reStructuredText."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ _MARKS = re.compile(r"([\\*|<>_`])")
 
 
 def restructured(lines: list[str]) -> list[str]:
-    """The same words for Sphinx: code stays code, an indented part after a colon is shown as it stands."""
+    """The same words for Sphinx: code stays code, indented lines stay as they are."""
     result: list[str] = []
     literal = False
     for line in lines:
         indented = line.startswith(" ")
-        if indented and not literal and result and not result[-1] and len(result) > 1 and result[-2].endswith(":"):
+        introduced = result[-1:] == [""] and result[-2:-1] and result[-2].endswith(":")
+        if indented and introduced and not literal:
             result[-2] += ":"
             literal = True
         elif line and not indented:
@@ -32,11 +33,17 @@ def _escaped(line: str) -> str:
         return _MARKS.sub(r"\\\1", line)
     parts = [_MARKS.sub(r"\\\1", words[0])]
     for inside, after in zip(code, words[1:], strict=True):
-        parts += [f"``{inside}``" if inside else "", "\\ " if after[:1].isalnum() else "", _MARKS.sub(r"\\\1", after)]
+        parts += [
+            f"``{inside}``" if inside else "",
+            "\\ " if after[:1].isalnum() else "",
+            _MARKS.sub(r"\\\1", after),
+        ]
     return "".join(parts)
 
 
-def _rewrite(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+def _rewrite(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
+) -> None:
     lines[:] = restructured(lines)
 
 
