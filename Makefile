@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-slow bench format clean
+.PHONY: demo test test-slow bench docs format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/repbm demo --out demo
@@ -21,12 +21,15 @@ test-slow: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench
 
+docs: $(VENV)/.installed-dev
+	$(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
+
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) demo
+	rm -rf $(VENV) demo docs/_build
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
