@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -152,20 +153,27 @@ def test_horizon_reaches_the_estimate(frame: pl.DataFrame) -> None:
     assert value == pytest.approx((weights * first.rewards).sum() / weights.sum())
 
 
-def test_help_needs_no_jax_and_demo_shows_the_truth() -> None:
+def test_help_needs_no_jax_and_demo_shows_the_truth(tmp_path: Path) -> None:
     code = (
         "import sys; sys.argv = ['repbm', '--help']\nfrom repbm.cli import main\ntry: main()\nexcept SystemExit: pass\n"
     )
     code += "assert not {'jax', 'numpy', 'polars', 'scipy'} & set(sys.modules), sorted(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    words = ["repbm", "demo", "--episodes", "20", "--steps", "12", "--out", str(tmp_path / "demo")]
     shown = subprocess.run(
-        [sys.executable, "-c", "import sys; sys.argv = ['repbm', 'demo']\nfrom repbm.cli import main\nmain()"],
+        [sys.executable, "-c", f"import sys; sys.argv = {words!r}\nfrom repbm.cli import main\nmain()"],
         check=True,
         capture_output=True,
         text=True,
     ).stdout.splitlines()
     assert "truth" in shown[0].split("\t")
-    assert len(shown) == 1 + 24 + 1
+    rows = [line.split("\t") for line in shown[1:25]]
+    answers = {row[0]: row for row in rows if "yes" in row}
+    assert "not supported" in " ".join(answers["both drugs always"])
+    value, true = (float(cell) for cell in (answers["interrupted therapy"][2], answers["interrupted therapy"][4]))
+    assert value == pytest.approx(true, rel=0.01)
+    assert {path.name for path in (tmp_path / "demo").iterdir()} == {"log.parquet", "result"}
+    assert (tmp_path / "demo" / "result" / "report.html").stat().st_size > 50_000
 
 
 def test_importance_sampling_never_imports_jax(here) -> None:

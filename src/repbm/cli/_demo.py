@@ -1,4 +1,4 @@
-"""repbm demo: a log whose truth is known, evaluated."""
+"""repbm demo: treatments of HIV, from a log to a report, with the truth beside it."""
 
 from __future__ import annotations
 
@@ -7,34 +7,55 @@ from typing import Annotated
 
 import typer
 
+_DISCOUNT = 0.98
+
 
 def demo(
-    out: Annotated[Path | None, typer.Option(help="A folder to keep the log and the results in.")] = None,
-    episodes: Annotated[int, typer.Option(min=2, help="How many episodes to log.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the world and the log.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="A folder for the log, the results and the report.")] = None,
+    episodes: Annotated[int, typer.Option(min=10, help="How many patients to log.")] = 50,
+    steps: Annotated[int, typer.Option(min=1, help="How many decisions, one every five days.")] = 200,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the patients and of their treatment.")] = 0,
+    open_report: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
 ) -> None:
-    """Log a small random world, evaluate two policies on it, and show the estimates next to the truth."""
+    """Log simulated patients with HIV, evaluate two treatments from the log alone, and show them next to the truth."""
     from repbm.cli._console import progress, show
-    from repbm.core import stream
-    from repbm.domains import TabularWorld
+    from repbm.cli._pages import pages_of
+    from repbm.core import InputError, stream
+    from repbm.domains import HIV, benchmark_policy, collect, truth
     from repbm.evaluation import check_target, evaluate
     from repbm.logs import log_frame
+    from repbm.policies import CallablePolicy
 
-    generator = stream(seed, "demo")
-    world = TabularWorld.random(states=8, actions=3, horizon=10, generator=generator)
-    behavior = generator.dirichlet([3.0, 3.0, 3.0], size=8)
-    best = world.action_values(behavior)[0].argmax(axis=1)[:, None] == [0, 1, 2]
-    policies = {"cautious": 0.7 * behavior + 0.3 * best, "bold": 0.2 * behavior + 0.8 * best}
-    truth = {name: world.truth(policy) for name, policy in policies.items()}
-    log = log_frame(world.collect(behavior, episodes, generator))
+    if out is None and open_report:
+        raise InputError("there is no report without a folder for it", fix="add --out FOLDER")
     if out is not None:
         check_target(out / "result")
-        out.mkdir(parents=True, exist_ok=True)
-        log.write_parquet(out / "log.parquet")
+    world, interrupted = HIV(horizon=steps), benchmark_policy("hiv")
+    policies = {
+        "interrupted therapy": interrupted,
+        "both drugs always": CallablePolicy(lambda states: [3] * len(states), name="both drugs always"),
+    }
     with progress(False) as tell:
-        evaluation = evaluate(log, policies, seed=seed, progress=tell)
-    show(evaluation, truth)
-    typer.echo(f"The logging policy itself is worth {world.truth(behavior):.4f}.")
+        if tell is not None:
+            tell("treating patients", 0, 1)
+        log = collect(world, interrupted, episodes, stream(seed, "demo"), 0.05)
+        if out is not None:
+            out.mkdir(parents=True, exist_ok=True)
+            log_frame(log).write_parquet(out / "log.parquet")
+        evaluation = evaluate(log, policies, discount=_DISCOUNT, seed=seed, progress=tell)
+        if out is not None:
+            if tell is not None:
+                tell("writing the report", 0, 1)
+            evaluation.write(out / "result", pages_of(evaluation, plots=True))
+    starts = log.initial_observations
+    known = {name: truth(world, policy, starts, discount=_DISCOUNT).mean() for name, policy in policies.items()}
+    show(evaluation, known)
+    typer.echo(
+        f"{episodes} patients were treated {steps} times, every five days, by interrupted therapy with 5 % random "
+        "decisions. The truth is what the simulator says of the same patients; the estimates have not seen it."
+    )
     if out is not None:
-        evaluation.write(out / "result")
-        typer.echo(f"The log and the results are in {out}.")
+        page = out / "result" / "report.html"
+        typer.echo(f"The log and the results are in {out}; look at {page}.")
+        if open_report:
+            typer.launch(str(page))

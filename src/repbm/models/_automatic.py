@@ -23,7 +23,7 @@ from repbm.models._training import Progress
 
 _AHEAD = 10
 _MOST_WINDOWS = 4096
-_NEARLY_EXACT = 0.01
+_NEARLY_EXACT = 0.05
 """With a held-out error below this share of the movement itself no other candidate is tried."""
 
 

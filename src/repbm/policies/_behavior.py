@@ -22,7 +22,10 @@ from repbm.policies._behavior_kinds import (
 
 _FOLDS = 5
 _COMPARED_STEPS = 20_000
-"""So many steps decide between the kinds; the chosen one learns from more."""
+_FEWEST_COMPARED = 3_000
+_COMPARED_WORK = 5_000_000
+"""So many steps decide between the kinds, fewer where there are many features and actions; the chosen one learns from
+more."""
 _LEARNED_STEPS = 200_000
 _BINS = 10
 _FEWEST_IN_BIN = 50
@@ -76,19 +79,22 @@ def learn_behavior(data: Trajectories, seed: int = 0) -> LearnedBehavior:
             fix="log more episodes, or add a column behavior_prob",
         )
     codes, actions = data.actions.codes, len(data.actions.labels)
-    x = _features(data)
+    x, states = _features(data), _states(data)
     generator = stream(seed, "behavior")
     count = min(_FOLDS, len(data))
     fold = np.repeat(generator.permutation(len(data)) % count, data.lengths)
-    few = np.sort(generator.permutation(len(codes))[:_COMPARED_STEPS])
-    kinds = _kinds(data)
+    compared = int(np.clip(_COMPARED_WORK // (x.shape[1] * actions), _FEWEST_COMPARED, _COMPARED_STEPS))
+    few = np.sort(generator.permutation(len(codes))[:compared])
+    kinds = {name: (kind, x) for name, kind in _KINDS.items()}
+    if states is not None:
+        kinds["table"] = by_table, states
     likelihoods: dict[str, float] = {}
-    for name, kind in kinds.items():
-        guessed = _cross_fitted(kind, x[few], codes[few], fold[few], actions, _COMPARED_STEPS)
+    for name, (kind, seen) in kinds.items():
+        guessed = _cross_fitted(kind, seen[few], codes[few], fold[few], actions, compared)
         shares = np.bincount(codes[few], minlength=actions) / len(few)
         likelihoods[name] = -_calibration(guessed, codes[few], shares)[2]
     best = max(likelihoods, key=lambda name: likelihoods[name])
-    guessed = _cross_fitted(kinds[best], x, codes, fold, actions, _LEARNED_STEPS)
+    guessed = _cross_fitted(*kinds[best], codes, fold, actions, _LEARNED_STEPS)
     shares = np.bincount(codes, minlength=actions) / len(codes)
     temperature, mixed, _ = _calibration(guessed[few], codes[few], shares)
     probabilities = _calibrated(guessed, shares, temperature, mixed)
@@ -111,17 +117,23 @@ def reliability(probabilities: Float[np.ndarray, "steps actions"], codes: Int[np
     return Reliability(sums[0] / count[full], sums[1] / count[full], count[full])
 
 
-def _kinds(data: Trajectories) -> dict[str, Kind]:
-    kinds: dict[str, Kind] = {
-        "frequencies": by_frequencies,
-        "logistic": by_logistic,
-        "boosting": by_boosting,
-        "neighbors": by_neighbors,
-    }
-    first = data.observations[:, :1]
-    if data.observations.shape[1] == 1 and (first == np.round(first)).all() and len(np.unique(first)) <= _MOST_STATES:
-        kinds["table"] = by_table
-    return kinds
+_KINDS: Mapping[str, Kind] = {
+    "frequencies": by_frequencies,
+    "logistic": by_logistic,
+    "boosting": by_boosting,
+    "neighbors": by_neighbors,
+}
+
+
+def _states(data: Trajectories) -> Float[np.ndarray, "steps 1"] | None:
+    """The number of the state of every step, where few different ones are logged."""
+    if not data.observations.shape[1]:
+        return None
+    # States that are measured hardly ever repeat: some rows tell, before all are compared.
+    if len(np.unique(data.observations[: 3 * _MOST_STATES], axis=0)) > _MOST_STATES:
+        return None
+    states, number = np.unique(data.observations, axis=0, return_inverse=True)
+    return number.reshape(-1, 1).astype(np.float64) if len(states) <= _MOST_STATES else None
 
 
 def _features(data: Trajectories) -> Float[np.ndarray, "steps features"]:

@@ -75,8 +75,8 @@ def _classified(model: Any, x: np.ndarray, taken: np.ndarray, actions: int) -> C
 
     if len(np.unique(taken)) < 2:
         return by_frequencies(x, taken, actions)
-    # One thread: those of OpenMP wait for each other at full speed, and for minutes where cores are shared.
-    with warnings.catch_warnings(), threadpool_limits(1, "openmp"):
+    # One thread: several wait for each other at full speed, and for minutes where cores are shared.
+    with warnings.catch_warnings(), threadpool_limits(1):
         # One that has not converged is judged by what it says of other episodes, as all are.
         warnings.simplefilter("ignore")
         model.fit(x, taken)
@@ -84,7 +84,7 @@ def _classified(model: Any, x: np.ndarray, taken: np.ndarray, actions: int) -> C
 
     def chances(asked: Float[np.ndarray, "batch features"]) -> Float[np.ndarray, "batch actions"]:
         result = np.zeros((len(asked), actions))
-        with threadpool_limits(1, "openmp"):
+        with threadpool_limits(1):
             result[:, seen] = model.predict_proba(asked)
         return result
 
