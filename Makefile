@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-slow bench docs format clean
+.PHONY: demo test test-slow bench docs reproduction format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/repbm demo --out demo
@@ -23,6 +23,9 @@ bench: $(VENV)/.installed-dev
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
+
+reproduction: $(VENV)/.installed
+	$(BIN)/repbm reproduction results --notes results/notes.toml --out docs/reproduction.md
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .

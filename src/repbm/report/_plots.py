@@ -33,22 +33,25 @@ def figures(experiment: Experiment, rows: pl.DataFrame) -> dict[str, bytes]:
         case Spec() if all(alpha_of(row) is not None for row in experiment.rows):
             return {"alpha": alpha_figure(table)}
         case Spec():
-            return {"errors": errors_figure(table)}
+            return {"errors": errors_figure(table, experiment.relative)}
     return {}
 
 
-def errors_figure(table: pl.DataFrame) -> bytes:
-    """Root mean squared errors of all estimators with their intervals, and the published ones."""
+def errors_figure(table: pl.DataFrame, relative: bool = False) -> bytes:
+    """Root mean squared errors of all estimators with their intervals, and the published ones.
+
+    Those that were not defined in most runs are hollow: they tell of the few logs in which they were.
+    """
     figure, panels = sheet(1.6 + 0.24 * len(table), 2, sharey=True)
     places = np.arange(len(table))[::-1]
     for panel, metric in zip(panels, ("mean", "individual"), strict=True):
         _errors(panel, table, metric, places, upright=False)
         panel.set_xscale("log")
-        panel.set_xlabel(f"root MSE, {metric} value")
+        panel.set_xlabel(f"{'relative ' if relative else ''}root MSE, {metric} value")
         panel.grid(True, axis="y", color="0.95")
     panels[0].set_yticks(places, table["estimator"].to_list(), fontsize=9)
     panels[0].set_ylim(-0.7, len(table) - 0.3)
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return png(figure)
 
 
@@ -78,6 +81,10 @@ def _errors(panel: Axes, table: pl.DataFrame, metric: str, places: np.ndarray, *
         panel.plot(places, paper, label="published", **PAPER)
     else:
         panel.errorbar(own, places, xerr=bars, **style)
+        rare = np.isfinite(own) & (column(table, "undefined") > 0.5 * column(table, "runs"))
+        if rare.any():
+            hollow = {**pen(0), "linestyle": "none", "markerfacecolor": "white", "zorder": 5}
+            panel.plot(own[rare], places[rare], label="not defined in most runs", **hollow)
         panel.plot(paper, places, label="published", **PAPER)
 
 
@@ -127,7 +134,7 @@ def behavior_figure(table: pl.DataFrame, claimed: pl.DataFrame) -> bytes:
     panel.set_xlabel("mean absolute error of the behavior's probabilities")
     panel.set_ylabel("error of weighted PDIS (% of the value)")
     panel.set_title(
-        "Weighted PDIS with a learned behavior: means, thick: 95 % intervals, thin: one standard deviation", fontsize=11
+        "Weighted PDIS with a learned behavior: means\nthick: 95 % intervals, thin: one standard deviation", fontsize=11
     )
     figure.legend(*panel.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
     return png(figure)
