@@ -11,6 +11,7 @@ def main() -> int:
     from bench._importance import doctor_page, help_page, page
     from bench._models import accuracy_page, memory_page
     from bench._paper import balance_page, time_page
+    from bench._report import report_page
 
     with tempfile.TemporaryDirectory() as folder:
         pages = {
@@ -21,6 +22,7 @@ def main() -> int:
             "memory": memory_page,
             "time": time_page,
             "balance": balance_page,
+            "report": lambda: report_page(Path(folder)),
         }
         kept = [pages[name]() for name in sys.argv[1:] or pages]
     return 0 if all(kept) else 1

@@ -64,7 +64,7 @@ class PolicyPart:
     def _teller(self) -> str | None:
         """The estimator whose individual values are shown."""
         known = self.evaluation.individuals.filter(pl.col("policy") == self.policy)["estimator"].unique()
-        return next((name for name in (self.answer["estimator"], *_WITH_INDIVIDUALS) if name in known), None)
+        return next((name for name in (self.answer["estimator"], *_WITH_INDIVIDUALS, *known) if name in known), None)
 
     def _own(self, source: str) -> pl.DataFrame:
         if self._teller is None:
