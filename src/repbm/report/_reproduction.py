@@ -27,8 +27,10 @@ class Page:
 
 
 def reproduction_page(results: Sequence[Result], notes: Notes, folder: str) -> Page:
-    """All results, in order; an experiment of both fidelities in one section. Figures are linked in `folder`."""
-    names = list(dict.fromkeys(result.experiment.name for result in results))
+    """All results in the order of the notes, both fidelities in one section. Figures are linked in `folder`."""
+    known = list(dict.fromkeys(result.experiment.name for result in results))
+    # As the notes have them; others after them.
+    names = [*(name for name in notes if name in known), *(name for name in known if name not in notes)]
     pictures: dict[str, bytes] = {}
     parts = [notes.get("page", {}).get("about", "# The paper, reproduced").strip()]
     for name in names:
