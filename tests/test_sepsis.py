@@ -79,3 +79,13 @@ def test_measurements_in_place_of_states(sepsis: Sepsis, policies: dict[str, np.
     by_number = Case.of(log, TabularPolicy(policy)).decisions.logged(slice(None))
     by_center = Case.of(measured, NearestState(sepsis.features, policy)).decisions.logged(slice(None))
     np.testing.assert_allclose(by_center, by_number)
+
+
+def test_measurements_of_few_states_give_the_same_values(sepsis: Sepsis, policies: dict[str, np.ndarray]) -> None:
+    """47 numbers that repeat are states as much as their numbers are."""
+    log = sepsis.world.collect(policies["clinician"], 800, stream(3, "log"))
+    policy = policies["a little better"]
+    asked = ["repbm", "wdr(repbm)"]
+    by_number = evaluate(log, TabularPolicy(policy), estimators=asked).estimates.sort("estimator")
+    by_center = evaluate(sepsis.measured(log), NearestState(sepsis.features, policy), estimators=asked)
+    np.testing.assert_allclose(by_center.estimates.sort("estimator")["value"], by_number["value"], rtol=1e-9)
