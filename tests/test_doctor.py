@@ -249,3 +249,11 @@ def test_the_command_with_a_policy(poles: Trajectories, tmp_path, monkeypatch, c
     assert "may answer: none for the whole horizon" in out
     assert run(monkeypatch, "doctor", "log.parquet", "--policy", "right=p.py:right", "--json") == 0
     assert not json.loads(capsys.readouterr().out)["verdicts"]["right"]["supported"]
+
+
+def test_one_action_in_two_spellings_is_asked_about(good: Trajectories) -> None:
+    codes = good.actions.codes.copy()
+    codes[::5] = np.where(codes[::5] == 1, 2, codes[::5])
+    mixed = replace(good, actions=Coded(codes, ("wait", "treat", "Treat ")))
+    assert "spelling of actions" in [finding.check for finding in examine(mixed).findings]
+    assert "spelling of actions" not in [finding.check for finding in examine(good).findings]

@@ -81,6 +81,27 @@ def test_nothing_is_fetched_and_names_are_inert(page: str) -> None:
     assert "always &lt;b&gt;" in page
 
 
+def test_a_gap_within_chance_is_no_alarm(both: Evaluation, page: str) -> None:
+    found = both.closer_look.rehearsal
+    assert found is not None
+    away, error = found.gap
+    assert abs(away) < 3 * error
+    assert "They agree within chance." in page
+    assert "That is more than chance." not in page
+
+
+def test_what_the_policy_does_is_said(page: str) -> None:
+    assert "the policy chooses saline in 100%" in page
+
+
+def test_what_is_not_supported_is_said_before_the_number() -> None:
+    def never(observations: np.ndarray) -> np.ndarray:
+        return np.where(observations[:, 1] < 130, "surgery", "wait")
+
+    page = report(evaluate(patients(100), never)).html()
+    assert page.index("do not rely on the number") < page.index("on average")
+
+
 def test_a_policy_without_a_model_has_no_individuals() -> None:
     found = evaluate(patients(60), careful, estimators=["wis"])
     page = report(found).html()

@@ -23,7 +23,7 @@ def reproduce(
         str,
         typer.Argument(
             help="cartpole-long, cartpole-short, mountaincar, hiv, alpha-long, alpha-short, tree, behavior-error, "
-            "balance, or a spec of yours: FILE.toml."
+            "balance, gap, or a spec of yours: FILE.toml."
         ),
     ],
     out: Annotated[Path, typer.Option(help="A folder for the runs; the same command again resumes there.")],

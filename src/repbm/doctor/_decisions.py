@@ -19,6 +19,12 @@ _SHIFTED = 0.2
 def actions(data: Trajectories) -> Iterator[Finding]:
     counts = np.bincount(data.actions.codes, minlength=len(data.actions.labels))
     labels = data.actions.labels
+    alike: dict[str, list[str]] = {}
+    for label in labels:
+        alike.setdefault(str(label).strip().casefold(), []).append(str(label))
+    for same in (same for same in alike.values() if len(same) > 1):
+        words = f"there are actions {' and '.join(map(repr, same[:3]))}"
+        yield Finding(Weight.WARNING, "spelling of actions", words, "action", "spell one action in one way")
     if len(labels) == 1:
         yield Finding(
             Weight.PROBLEM,

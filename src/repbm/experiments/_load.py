@@ -12,7 +12,7 @@ from repbm.experiments._spec import SPECS, spec_of
 from repbm.experiments._toml import one_of, parsed, source, value
 from repbm.experiments._tree import tree_of
 
-EXPERIMENTS = (*SPECS, "tree", "behavior-error", "balance")
+EXPERIMENTS = (*SPECS, "tree", "behavior-error", "balance", "gap")
 """The experiments that come with the package."""
 
 _KINDS: dict[str, Callable[[Mapping[str, Any], str, str], Experiment]] = {

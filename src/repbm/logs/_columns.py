@@ -48,7 +48,14 @@ class Columns:
         if not series.dtype.is_numeric():
             self._not_numbers(name, series)
         if series.null_count() and not gaps:
-            raise self._fault(name, series.is_null().to_numpy(), "is empty")
+            where = series.is_null().to_numpy()
+            count = (
+                f"is empty here and in {where.sum() - 1} more of {len(series)} rows" if where.sum() > 1 else "is empty"
+            )
+            fix = (
+                "fill it in, such as with the last value known, and add a column that says so; or leave the column out"
+            )
+            raise self._fault(name, where, count, fix)
         kind = pl.Float32 if series.dtype == pl.Float32 else pl.Float64
         array = series.cast(kind).to_numpy()
         # The sum is finite wherever all entries are (but for overflow), and much cheaper than looking at each.

@@ -182,6 +182,19 @@ def _pandas(source: Any) -> pl.DataFrame:
         raise InputError(f"{what} cannot be read ({_first_line(fault)})", fix="give it one type throughout") from fault
 
 
+def _check_separator(path: Path, where: str) -> None:
+    """Refuse what spreadsheets of other languages call CSV, before its columns are looked for in vain."""
+    with path.open("rb") as file:
+        head = file.readline(1 << 16)
+    for mark, name in ((b";", "semicolons"), (b"\t", "tabs")):
+        if head.count(mark) > head.count(b","):
+            raise InputError(
+                f"columns are separated by {name}, not by commas",
+                where=where,
+                fix="save it with commas between columns and points in numbers (2.5, not 2,5)",
+            )
+
+
 def _readable(source: Any) -> bool:
     try:
         pl.from_pandas(source)
@@ -224,6 +237,7 @@ def _file(path: Path) -> Part:
     if suffix in _D3RLPY:
         return _foreign(lambda: stored_d3rlpy(path), where)
     if suffix == ".csv":
+        _check_separator(path, where)
         frame = _guarded(lambda: pl.read_csv(path, infer_schema_length=None, glob=False), where, suffix)
         return Part(where, frame.schema, lambda columns: _selected(frame, columns, where))
     schema = _guarded(lambda: pl.read_parquet_schema(path), where, suffix)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 MOST_INDIVIDUALS = 10_000
 """The table of individuals shows at most so many, of all policies together."""
 _MOST_COLUMNS = 12
+_MOST_ACTIONS = 8
 _WITH_INDIVIDUALS = ("repbm", "am", "fqe")
 """Whose individual values are shown where the answer has none."""
 
@@ -70,6 +71,18 @@ class PolicyPart:
         if self._teller is None:
             return self.evaluation.individuals.clear()
         return self.evaluation.individuals.filter(policy=self.policy, estimator=self._teller, source=source)
+
+    def actions(self) -> list[tuple[str, float, float]]:
+        """Every action: how often the policy would take it in logged states, and how often it was taken."""
+        case = self.evaluation.closer_look.cases[self.policy]
+        if case.decisions.matrix is None:
+            return []
+        done = np.bincount(case.data.actions.codes, minlength=len(case.decisions.labels)) / len(case.data.rewards)
+        chosen = case.decisions.matrix().mean(axis=0)
+        found = [
+            (str(label), float(p), float(q)) for label, p, q in zip(case.decisions.labels, chosen, done, strict=True)
+        ]
+        return sorted(found, key=lambda entry: -entry[1])[:_MOST_ACTIONS]
 
     @cached_property
     def charts(self) -> dict[str, Chart]:
@@ -137,6 +150,7 @@ class PolicyPart:
             },
             "rows": [{**row, "meaning": words.meaning(row["estimator"])} for row in self.rows.iter_rows(named=True)],
             "charts": {name: svg(chart) for name, chart in self.charts.items()},
+            "actions": self.actions(),
             "groups": [asdict(group) for group in self.groups],
             "teller": self._teller,
             "table": self.table,
@@ -195,7 +209,7 @@ class Report:
                 "said": float(rehearsal.said.mean()),
                 "seen": float(rehearsal.seen.mean()),
                 "individuals": len(rehearsal.said),
-                "clear": abs(away) > 3 * error,
+                "beyond_chance": abs(away) > 3 * error,
             }
         return environment.from_string(text["page.html"]).render(
             css=text["page.css"],
