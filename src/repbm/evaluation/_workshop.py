@@ -39,7 +39,7 @@ def _training(what: str, tell: Tell) -> Callable[[float, int, int], None]:
 def _shown(case: Case, who: str) -> None:
     if case.unseen:
         raise InputError(
-            f"{who} cannot tell what follows the action {case.unseen[0]!r}, which the policy may take and the log never shows",
+            f"{who} cannot tell what follows the action {case.unseen[0]!r}, which the log never shows",
             fix="ask importance sampling (--estimator wpdis), or another policy",
         )
 
