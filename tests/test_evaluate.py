@@ -159,7 +159,7 @@ def test_help_needs_no_jax_and_demo_shows_the_truth(tmp_path: Path) -> None:
     )
     code += "assert not {'jax', 'numpy', 'polars', 'scipy'} & set(sys.modules), sorted(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-    words = ["repbm", "demo", "--episodes", "15", "--steps", "8", "--out", str(tmp_path / "demo")]
+    words = ["repbm", "demo", "--episodes", "15", "--steps", "12", "--out", str(tmp_path / "demo")]
     shown = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.argv = {words!r}\nfrom repbm.cli import main\nmain()"],
         check=True,
