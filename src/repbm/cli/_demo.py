@@ -19,15 +19,15 @@ def demo(
 ) -> None:
     """Log simulated patients with HIV, evaluate two treatments from the log alone, and show them next to the truth."""
     from repbm.cli._console import progress, show
-    from repbm.cli._pages import pages_of
-    from repbm.core import InputError, stream
+    from repbm.cli._pages import needs_folder, pages_of
+    from repbm.core import stream
     from repbm.domains import HIV, benchmark_policy, collect, truth
     from repbm.evaluation import check_target, evaluate
     from repbm.logs import log_frame
     from repbm.policies import CallablePolicy
 
-    if out is None and open_report:
-        raise InputError("there is no report without a folder for it", fix="add --out FOLDER")
+    if open_report:
+        needs_folder(out)
     if out is not None:
         check_target(out / "result")
     world, interrupted = HIV(horizon=steps), benchmark_policy("hiv")

@@ -59,15 +59,14 @@ def evaluate(
 ) -> None:
     """What would happen if we followed this policy instead?"""
     from repbm.cli._console import progress, show
-    from repbm.cli._pages import pages_of
-    from repbm.core import InputError
+    from repbm.cli._pages import needs_folder, pages_of
     from repbm.evaluation import as_preset, check_target
     from repbm.evaluation import evaluate as run
 
     if out is not None:
         check_target(out)
     elif plots or open_report:
-        raise InputError("there is no report without a folder for it", fix="add --out FOLDER")
+        needs_folder(out)
     with progress(quiet) as tell:
         evaluation = run(
             log,

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from repbm.core import InputError
 
 if TYPE_CHECKING:
     from repbm.evaluation import Evaluation
+
+
+def needs_folder(out: Path | None) -> None:
+    """Refuse what only a report has, where none is written."""
+    if out is None:
+        raise InputError("there is no report without a folder for it", fix="add --out FOLDER")
 
 
 def pages_of(evaluation: Evaluation, plots: bool) -> dict[str, bytes]:

@@ -2,6 +2,7 @@
 
 from repbm.data._coded import Coded
 from repbm.data._segments import Block, Terms, cumulative_products, indices, log_products, over_blocks, totals
+from repbm.data._states import numbered_states
 from repbm.data._support import Support, support
 from repbm.data._trajectories import Trajectories
 
@@ -14,6 +15,7 @@ __all__ = [
     "cumulative_products",
     "indices",
     "log_products",
+    "numbered_states",
     "over_blocks",
     "support",
     "totals",

@@ -15,13 +15,12 @@ from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_matrix
 
 from repbm.core import InputError, Label
-from repbm.data import Support, Trajectories
+from repbm.data import Support, Trajectories, numbered_states
 from repbm.models._objective import Objective
 from repbm.models._sample import TRUST, Sample
 from repbm.models._states import found_states
 from repbm.policies import ObservationPolicy
 
-_MOST_STATES = 2000
 _FEWEST_VISITS = 5
 
 
@@ -82,13 +81,8 @@ class TabularModel:
 
 def few_states(data: Trajectories) -> bool:
     """Whether the log shows so few different states, so often, that a table is the natural model."""
-    if not data.observations.shape[1]:
-        return False
-    # States that are measured hardly ever repeat: some rows tell, before all are compared.
-    if len(np.unique(data.observations[: 3 * _MOST_STATES], axis=0)) > _MOST_STATES:
-        return False
-    states = np.unique(data.observations, axis=0)
-    return len(states) <= _MOST_STATES and len(data.rewards) >= _FEWEST_VISITS * len(states)
+    found = numbered_states(data)
+    return found is not None and len(data.rewards) >= _FEWEST_VISITS * len(found[0])
 
 
 def fit_tabular(data: Trajectories, support: Support | None, objective: Objective, horizon: int) -> TabularModel:

@@ -10,15 +10,8 @@ from jaxtyping import Float, Int
 from scipy.optimize import minimize
 
 from repbm.core import InputError, stream
-from repbm.data import Trajectories
-from repbm.policies._behavior_kinds import (
-    Kind,
-    by_boosting,
-    by_frequencies,
-    by_logistic,
-    by_neighbors,
-    by_table,
-)
+from repbm.data import Trajectories, numbered_states
+from repbm.policies._behavior_kinds import KINDS, Kind, by_table
 
 _FOLDS = 5
 _COMPARED_STEPS = 20_000
@@ -30,7 +23,6 @@ _LEARNED_STEPS = 200_000
 _BINS = 10
 _FEWEST_IN_BIN = 50
 _SMALLEST = 1e-12
-_MOST_STATES = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,15 +71,15 @@ def learn_behavior(data: Trajectories, seed: int = 0) -> LearnedBehavior:
             fix="log more episodes, or add a column behavior_prob",
         )
     codes, actions = data.actions.codes, len(data.actions.labels)
-    x, states = _features(data), _states(data)
+    x, found = _features(data), numbered_states(data)
     generator = stream(seed, "behavior")
     count = min(_FOLDS, len(data))
     fold = np.repeat(generator.permutation(len(data)) % count, data.lengths)
     compared = int(np.clip(_COMPARED_WORK // (x.shape[1] * actions), _FEWEST_COMPARED, _COMPARED_STEPS))
     few = np.sort(generator.permutation(len(codes))[:compared])
-    kinds = {name: (kind, x) for name, kind in _KINDS.items()}
-    if states is not None:
-        kinds["table"] = by_table, states
+    kinds = {name: (kind, x) for name, kind in KINDS.items()}
+    if found is not None:
+        kinds["table"] = by_table, found[1][:, None].astype(np.float64)
     likelihoods: dict[str, float] = {}
     for name, (kind, seen) in kinds.items():
         guessed = _cross_fitted(kind, seen[few], codes[few], fold[few], actions, compared)
@@ -115,25 +107,6 @@ def reliability(probabilities: Float[np.ndarray, "steps actions"], codes: Int[np
     full = count > 0
     sums = [np.bincount(place, each)[full] for each in (predicted, happened)]
     return Reliability(sums[0] / count[full], sums[1] / count[full], count[full])
-
-
-_KINDS: Mapping[str, Kind] = {
-    "frequencies": by_frequencies,
-    "logistic": by_logistic,
-    "boosting": by_boosting,
-    "neighbors": by_neighbors,
-}
-
-
-def _states(data: Trajectories) -> Float[np.ndarray, "steps 1"] | None:
-    """The number of the state of every step, where few different ones are logged."""
-    if not data.observations.shape[1]:
-        return None
-    # States that are measured hardly ever repeat: some rows tell, before all are compared.
-    if len(np.unique(data.observations[: 3 * _MOST_STATES], axis=0)) > _MOST_STATES:
-        return None
-    states, number = np.unique(data.observations, axis=0, return_inverse=True)
-    return number.reshape(-1, 1).astype(np.float64) if len(states) <= _MOST_STATES else None
 
 
 def _features(data: Trajectories) -> Float[np.ndarray, "steps features"]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -89,6 +89,15 @@ def _classified(model: Any, x: np.ndarray, taken: np.ndarray, actions: int) -> C
         return result
 
     return chances
+
+
+KINDS: Mapping[str, Kind] = {
+    "frequencies": by_frequencies,
+    "logistic": by_logistic,
+    "boosting": by_boosting,
+    "neighbors": by_neighbors,
+}
+"""Those that need nothing but numbers."""
 
 
 def _shares(taken: Int[np.ndarray, " steps"], actions: int) -> Float[np.ndarray, " actions"]:

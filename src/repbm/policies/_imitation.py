@@ -10,10 +10,9 @@ from jaxtyping import Float
 from repbm.core import Label, stream
 from repbm.data import Trajectories
 from repbm.policies._base import Choices, ObservationPolicy
-from repbm.policies._behavior_kinds import Chances, by_boosting, by_frequencies, by_logistic, by_neighbors
+from repbm.policies._behavior_kinds import KINDS, Chances, by_frequencies
 
 _LEARNED_STEPS = 20_000
-_KINDS = {"frequencies": by_frequencies, "logistic": by_logistic, "boosting": by_boosting, "neighbors": by_neighbors}
 _SMALLEST = 1e-12
 
 
@@ -41,7 +40,7 @@ def imitate(data: Trajectories, seed: int = 0) -> Imitation:
     kept = np.arange(len(chosen)) * 5 // len(chosen) == 4
     if kept.all() or not kept.any():
         return Imitation("frequencies", by_frequencies(x, codes, actions), data.actions.labels)
-    fitted = {name: kind(x[~kept], codes[~kept], actions) for name, kind in _KINDS.items()}
+    fitted = {name: kind(x[~kept], codes[~kept], actions) for name, kind in KINDS.items()}
     odds = {name: chances(x[kept])[np.arange(kept.sum()), codes[kept]] for name, chances in fitted.items()}
     best = max(odds, key=lambda name: np.log(np.maximum(odds[name], _SMALLEST)).mean())
     return Imitation(best, fitted[best], data.actions.labels)
