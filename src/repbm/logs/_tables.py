@@ -171,12 +171,16 @@ def _collected(source: pl.LazyFrame) -> pl.DataFrame:
         raise InputError(f"the lazy frame cannot be read ({_first_line(fault)})") from fault
 
 
+_UNREADABLE = (TypeError, ValueError, NotImplementedError, OverflowError, pl.exceptions.PolarsError)
+"""What columns of mixed types raise, in polars and in pyarrow, whose errors are kinds of the first three."""
+
+
 def _pandas(source: Any) -> pl.DataFrame:
     try:
         return pl.from_pandas(source)
     except ImportError as fault:
         raise InputError("reading pandas frames needs pyarrow", fix="pip install 'repbm[pandas]'") from fault
-    except Exception as fault:  # pyarrow has its own hierarchy for columns of mixed types
+    except _UNREADABLE as fault:
         name = next((name for name in source.columns if not _readable(source[[name]])), None)
         what = "the pandas frame" if name is None else f"column '{name}' of the pandas frame"
         raise InputError(f"{what} cannot be read ({_first_line(fault)})", fix="give it one type throughout") from fault
@@ -198,7 +202,7 @@ def _check_separator(path: Path, where: str) -> None:
 def _readable(source: Any) -> bool:
     try:
         pl.from_pandas(source)
-    except Exception:
+    except _UNREADABLE:
         return False
     return True
 

@@ -23,56 +23,18 @@ BLUE, ORANGE, GREEN, GRAY = "#0072b2", "#c45100", "#00795a", "#6b6b6b"
 _WIDTH = 600
 _ROW = 24
 _MOST_STEPS = 400
+_LARGE = 1e6
+"""From here on axes write numbers in powers of ten."""
 _FAR = 0.005
 """The share of individuals at either end that counts as far."""
 
 
 def forest_chart(rows: pl.DataFrame, practice: float) -> Chart:
     """The estimates of a policy with their intervals, the answer on top in color, and what is done now as a line."""
-    shown = rows.filter(pl.col("value").is_not_null()).with_columns(
-        pl.when("headline").then(pl.lit("the answer")).otherwise(pl.lit("other estimates")).alias("role"),
-        pl.col("low").fill_null(pl.col("value")),
-        pl.col("high").fill_null(pl.col("value")),
-    )
-    low, high = _window(shown, practice)
-    data = shown.select(
-        "estimator",
-        "role",
-        "value",
-        pl.col("low").clip(low, high).alias("low"),
-        pl.col("high").clip(low, high).alias("high"),
-        pl.col("value").clip(low, high).alias("place"),
-        _spoken("estimator", "value", "low", "high"),
-    ).with_columns(((pl.col("value") < low) | (pl.col("value") > high)).alias("beyond"))
-    x = alt.X("place:Q", title="value of the policy", scale=alt.Scale(domain=[low, high], nice=False, zero=False))
-    y = alt.Y("estimator:N", title=None, sort=data["estimator"].to_list())
-    color = alt.Color(
-        "role:N",
-        title=None,
-        scale=alt.Scale(domain=["the answer", "other estimates"], range=[ORANGE, BLUE]),
-        legend=alt.Legend(orient="top"),
-    )
-    base = alt.Chart(data)
-    bars = base.mark_rule(strokeWidth=2).encode(
-        x=alt.X("low:Q", title="value of the policy"), x2="high:Q", y=y, color=color, description="said:N"
-    )
-    points = (
-        base.transform_filter("!datum.beyond")
-        .mark_point(filled=True, size=70, opacity=1)
-        .encode(x=x, y=y, color=color, description="said:N")
-    )
-    far = (
-        base.transform_filter("datum.beyond")
-        .mark_text(text="beyond", fontSize=10, fontStyle="italic", dx=0)
-        .encode(x=x, y=y, color=color)
-    )
-    now = alt.Chart(pl.DataFrame({"practice": [practice], "label": [f"now: {number(practice)}"]}))
-    line = now.mark_rule(strokeDash=[4, 3], color=GRAY, strokeWidth=1.5).encode(x="practice:Q")
-    height = _ROW * max(len(data), 2)
-    words = now.mark_text(align="left", dx=4, dy=-2, baseline="bottom", color=GRAY).encode(
-        x="practice:Q", y=alt.value(height), text="label:N"
-    )
-    return _sized(alt.layer(line, bars, points, far, words), height)
+    role = pl.when("headline").then(pl.lit(_ANSWER)).otherwise(pl.lit(_OTHERS))
+    shown = _with_ends(rows.filter(pl.col("value").is_not_null()).with_columns(role.alias("role")), "estimator")
+    window = _window(shown.with_columns(headline=pl.col("role") == _ANSWER), practice)
+    return _intervals(shown, "value of the policy", (practice, f"now: {number(practice)}"), window)
 
 
 def _window(rows: pl.DataFrame, practice: float) -> tuple[float, float]:
@@ -84,8 +46,7 @@ def _window(rows: pl.DataFrame, practice: float) -> tuple[float, float]:
     core = max(practice, *answer["high"], *answer["value"]) - min(practice, *answer["low"], *answer["value"])
     core = core if core > 0 else max(abs(practice), 1e-12)
     middle = float(answer["value"][0]) if len(answer) else practice
-    low, high = max(min(ends), middle - 4 * core), min(max(ends), middle + 4 * core)
-    return low - 0.08 * (high - low), high + 0.08 * (high - low)
+    return _padded([max(min(ends), middle - 4 * core), min(max(ends), middle + 4 * core)])
 
 
 def support_chart(steps: pl.DataFrame, verdict: Verdict) -> Chart:
@@ -212,40 +173,72 @@ def individuals_chart(values: Float[np.ndarray, " individuals"], mean: float) ->
 
 def groups_chart(groups: Sequence[Group]) -> Chart:
     """Mean gains of groups with their intervals, and zero as a line."""
-    data = pl.DataFrame(
-        [
-            {"group": f"{k + 1}", "gain": group.gain, "low": group.low, "high": group.high}
-            for k, group in enumerate(groups)
-        ]
-    )
-    base = alt.Chart(data.with_columns(_spoken("group", "gain", "low", "high")))
-    y = alt.Y("group:N", title="group", sort=data["group"].to_list())
-    bars = base.mark_rule(strokeWidth=2, color=BLUE).encode(
-        x=alt.X("low:Q", title="gain against what is done now"), x2="high:Q", y=y, description="said:N"
-    )
-    points = base.mark_point(filled=True, size=80, color=BLUE, opacity=1).encode(x="gain:Q", y=y, description="said:N")
-    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=GRAY, strokeDash=[4, 3]).encode(x="zero:Q")
-    return _sized(alt.layer(zero, bars, points), (_ROW + 6) * max(len(data), 2))
+    rows = [
+        {"name": f"group {k + 1}", "value": group.gain, "low": group.low, "high": group.high}
+        for k, group in enumerate(groups)
+    ]
+    return _intervals(_with_ends(pl.DataFrame(rows), "name"), "gain against what is done now", (0.0, "no gain"))
 
 
 def ranking_chart(ranking: pl.DataFrame, practice: float) -> Chart:
     """The answers of all policies with their intervals, the best first, and what is done now as a line."""
-    data = ranking.with_columns(pl.col("low").fill_null(pl.col("value")), pl.col("high").fill_null(pl.col("value")))
-    base = alt.Chart(data.select("policy", "value", "low", "high", _spoken("policy", "value", "low", "high")))
-    y = alt.Y("policy:N", title=None, sort=data["policy"].to_list())
-    scale = alt.Scale(zero=False)
-    bars = base.mark_rule(strokeWidth=2, color=BLUE).encode(
-        x=alt.X("low:Q", title="value", scale=scale), x2="high:Q", y=y, description="said:N"
+    return _intervals(_with_ends(ranking, "policy"), "value", (practice, f"now: {number(practice)}"))
+
+
+_ANSWER, _OTHERS = "the answer", "other estimates"
+
+
+def _with_ends(rows: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Name, value, low and high of every row; an interval without ends is its value. `role` where rows have one."""
+    role = pl.col("role") if "role" in rows.columns else pl.lit(_OTHERS).alias("role")
+    ends = (pl.col(end).fill_null(pl.col("value")) for end in ("low", "high"))
+    return rows.select(pl.col(name).cast(pl.String).alias("name"), "value", *ends, role)
+
+
+def _intervals(
+    rows: pl.DataFrame, title: str, line: tuple[float, str], window: tuple[float, float] | None = None
+) -> Chart:
+    """Values with their intervals by name, and a dashed line with its label above; what lies beyond a window is cut."""
+    at, label = line
+    low, high = window or _padded([at, *rows["low"], *rows["high"]])
+    data = rows.select(
+        "name",
+        "role",
+        *(pl.col(name).clip(low, high).alias(name) for name in ("low", "high")),
+        pl.col("value").clip(low, high).alias("place"),
+        (pl.col("value") < low).alias("before"),
+        (pl.col("value") > high).alias("after"),
+        _spoken("name", "value", "low", "high"),
     )
-    points = base.mark_point(filled=True, size=80, color=BLUE, opacity=1).encode(
-        x=alt.X("value:Q", scale=scale), y=y, description="said:N"
+    scale = alt.Scale(domain=[low, high], nice=False, zero=False)
+    axis = alt.Axis(format=".3~g") if max(abs(low), abs(high)) >= _LARGE else alt.Axis()
+    y = alt.Y("name:N", title=None, sort=data["name"].to_list())
+    both = data["role"].n_unique() > 1
+    colors = alt.Scale(domain=[_ANSWER, _OTHERS], range=[ORANGE, BLUE])
+    color = alt.Color("role:N", title=None, scale=colors, legend=alt.Legend(orient="bottom") if both else None)
+    base = alt.Chart(data).encode(y=y, color=color, description="said:N")
+    x = alt.X("place:Q", title=title, scale=scale, axis=axis)
+    bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title, scale=scale, axis=axis), x2="high:Q")
+    points = base.transform_filter("!datum.before && !datum.after").mark_point(filled=True, size=75, opacity=1)
+    cut = {"fontSize": 10, "fontStyle": "italic"}
+    far = [
+        base.transform_filter("datum.before").mark_text(align="left", text="◂ beyond", **cut),
+        base.transform_filter("datum.after").mark_text(align="right", text="beyond ▸", **cut),
+    ]
+    reference = alt.Chart(pl.DataFrame({"at": [at], "label": [label]})).encode(x=alt.X("at:Q", scale=scale))
+    rule = reference.mark_rule(strokeDash=[4, 3], color=GRAY, strokeWidth=1.5)
+    said = reference.mark_text(align="left", dx=4, dy=-4, baseline="bottom", color=GRAY).encode(
+        y=alt.value(0), text="label:N"
     )
-    now = alt.Chart(pl.DataFrame({"practice": [practice], "label": [f"now: {number(practice)}"]}))
-    rule = now.mark_rule(color=GRAY, strokeDash=[4, 3], strokeWidth=1.5).encode(x=alt.X("practice:Q", scale=scale))
-    words = now.mark_text(align="left", dx=4, dy=-6, baseline="bottom", color=GRAY).encode(
-        x=alt.X("practice:Q", scale=scale), y=alt.value(0), text="label:N"
-    )
-    return _sized(alt.layer(rule, words, bars, points), _ROW * max(len(data), 2))
+    marks = [mark.encode(x=x) for mark in (points, *far)]
+    return _sized(alt.layer(rule, said, bars, *marks), _ROW * max(len(data), 2))
+
+
+def _padded(ends: Sequence[float]) -> tuple[float, float]:
+    """From the least to the largest, and a little further."""
+    low, high = min(ends), max(ends)
+    room = 0.08 * (high - low) or 0.5
+    return low - room, high + room
 
 
 def _spoken(name: str, value: str, low: str, high: str) -> pl.Expr:
