@@ -10,7 +10,7 @@ import numpy as np
 from bench._measure import measured, verdict
 from repbm.domains import CartPole, MountainCar, Simulator, benchmark_policy, collect, truth
 from repbm.estimators import Case
-from repbm.models import AM, BALANCED, fit_precise, roll_out
+from repbm.models import AM, BOTH_RISKS, fit_closed_form, roll_out
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ def accuracy_page(runs: int = 20, episodes: int = 1024) -> bool:
             data = collect(world.simulator, policy, episodes, np.random.default_rng(run), epsilon=0.2)
             expected = truth(world.simulator, policy, data.initial_observations)
             support = Case.of(data, policy).support
-            for objective in (BALANCED, AM):
-                model = fit_precise(data, support, objective, world.simulator.horizon, run)
+            for objective in (BOTH_RISKS, AM):
+                model = fit_closed_form(data, support, objective, world.simulator.horizon, run)
                 left = np.full(len(data), world.simulator.horizon)
                 errors[objective.name].append(
                     roll_out(model, policy, data.initial_observations, left).values - expected
@@ -65,7 +65,7 @@ def memory_page(steps: int = 1_000_000) -> bool:
     setup = f"""
 import numpy as np
 from repbm import evaluate
-from repbm.data import Coded, Trajectories
+from repbm.data import Categorical, Trajectories
 from repbm.policies import NetworkPolicy
 generator = np.random.default_rng(0)
 n, length = {steps} // 100, 100
@@ -77,7 +77,7 @@ for t in range(length):
     noise = generator.normal(scale=0.1, size=(n, 8))
     states[:, t + 1] = states[:, t] @ mix + 0.1 * (2 * actions[:, t, None] - 1) + noise
 data = Trajectories(
-    observations=states[:, :-1].reshape(-1, 8), actions=Coded(actions.reshape(-1).astype(np.int32), (0, 1)),
+    observations=states[:, :-1].reshape(-1, 8), actions=Categorical(actions.reshape(-1).astype(np.int32), (0, 1)),
     rewards=states[:, :-1, 0].reshape(-1).copy(), offsets=np.arange(n + 1) * length,
     terminated=np.zeros(n, dtype=bool), final_observations=states[:, -1].copy(),
 )

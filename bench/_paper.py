@@ -8,9 +8,20 @@ from collections.abc import Callable
 import numpy as np
 
 from bench._measure import verdict
+from repbm.critics import ModelCritic
 from repbm.domains import CartPole, Simulator, benchmark_policy, collect, truth
-from repbm.estimators import Case, ModelCritic
-from repbm.models import AM, AM_PI, BALANCED, Model, NetworkPreset, fit_network, fit_paper, fit_precise, roll_out
+from repbm.estimators import Case
+from repbm.models import (
+    AM,
+    AM_PI,
+    BOTH_RISKS,
+    Model,
+    NetworkSettings,
+    fit_closed_form,
+    fit_network,
+    fit_paper,
+    roll_out,
+)
 
 
 def _seconds(action: Callable[[], object]) -> float:
@@ -27,8 +38,8 @@ def time_page() -> bool:
     data = collect(CartPole(), policy, 1024, np.random.default_rng(0), epsilon=0.2)
     case = Case.of(data, policy, horizon=200)
     print(f"Paper preset: {len(data.rewards):,} steps, after compilation")
-    fit = _seconds(lambda: fit_paper(data, case.support, [BALANCED, AM, AM_PI], 200))
-    model = fit_paper(data, case.support, [BALANCED], 200)[0]
+    fit = _seconds(lambda: fit_paper(data, case.support, [BOTH_RISKS, AM, AM_PI], 200))
+    model = fit_paper(data, case.support, [BOTH_RISKS], 200)[0]
     left = np.full(len(data), 200)
     individuals = _seconds(lambda: roll_out(model, policy, data.initial_observations, left))
     steps = _seconds(lambda: ModelCritic(model, "repbm", negligible=None)(case))
@@ -43,10 +54,10 @@ def time_page() -> bool:
 def balance_page(runs: int = 20) -> bool:
     """Paired runs of RepBM and AM: the precise preset must not lose, a small network may gain."""
     print(f"Balance: {runs} paired runs, differences of squared individual errors (RepBM - AM), 95 % intervals")
-    tiny = NetworkPreset(hidden=4, refit=False)
+    tiny = NetworkSettings(hidden=4, refit=False)
     settings: dict[str, tuple[Simulator, str, int, Callable[..., Model]]] = {
-        "precise, noise 0.01, 50 episodes": (CartPole(noise=0.01), "cartpole-short", 50, fit_precise),
-        "precise, no noise, 50 episodes": (CartPole(), "cartpole-short", 50, fit_precise),
+        "precise, noise 0.01, 50 episodes": (CartPole(noise=0.01), "cartpole-short", 50, fit_closed_form),
+        "precise, no noise, 50 episodes": (CartPole(), "cartpole-short", 50, fit_closed_form),
         "4 units, no noise, 50 episodes": (
             CartPole(),
             "cartpole-short",
@@ -78,7 +89,7 @@ def balance_page(runs: int = 20) -> bool:
             f"difference {difference.mean():.4g} +- {1.96 * error:.2g}",
             flush=True,
         )
-        if fit is fit_precise:
+        if fit is fit_closed_form:
             kept &= bool(difference.mean() <= 1.96 * error + 1e-9)
     return kept
 
@@ -91,7 +102,7 @@ def _squares(simulator: Simulator, policy, episodes: int, fit: Callable[..., Mod
     expected = truth(simulator, policy, data.initial_observations, generator, rollouts=200 if noisy else 1)
     support, left = Case.of(data, policy).support, np.full(len(data), 200)
     found = []
-    for objective in (BALANCED, AM):
+    for objective in (BOTH_RISKS, AM):
         model = fit(data, support, objective, 200, run)
         rollouts = 64 if model.stochastic else 1
         values = roll_out(model, policy, data.initial_observations, left, rollouts=rollouts, seed=run).values

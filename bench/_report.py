@@ -9,7 +9,7 @@ import numpy as np
 
 from bench._measure import verdict
 from repbm.core import stream
-from repbm.data import Coded, Trajectories
+from repbm.data import Categorical, Trajectories
 from repbm.estimators import DirectMethod, FunctionCritic
 from repbm.evaluation import Evaluation, evaluate
 from repbm.report import report
@@ -40,7 +40,7 @@ def _evaluation(individuals: int) -> Evaluation:
     steps = 3 * individuals
     log = Trajectories(
         observations=generator.normal(size=(steps, 8)),
-        actions=Coded(generator.integers(0, 2, steps).astype(np.int32), ("treat", "wait")),
+        actions=Categorical(generator.integers(0, 2, steps).astype(np.int32), ("treat", "wait")),
         rewards=generator.normal(size=steps),
         offsets=np.arange(0, steps + 1, 3),
         terminated=np.ones(individuals, dtype=bool),

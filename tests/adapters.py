@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from repbm.core import InputError
-from repbm.policies import EnginePolicy, Policy
+from repbm.policies import Policy
+from repbm.policies.adapters import EnginePolicy
 from tests.test_bad_input import Program
 
 GENERATOR = np.random.default_rng(0)

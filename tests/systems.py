@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from repbm.data import Coded, Support, Trajectories, support
+from repbm.data import Categorical, Support, Trajectories, support
 
 MATRIX = np.array([[0.9, 0.2], [-0.1, 0.8]])
 PUSH = np.array([[0.3, 0.0], [-0.2, 0.1]])
@@ -65,7 +65,7 @@ def logged(
     observations = np.stack(seen, axis=1).reshape(-1, 2)
     data = Trajectories(
         observations=observations,
-        actions=Coded(np.stack(acted, axis=1).reshape(-1), (0, 1)),
+        actions=Categorical(np.stack(acted, axis=1).reshape(-1), (0, 1)),
         rewards=np.stack(paid, axis=1).reshape(-1),
         offsets=np.arange(episodes + 1) * length,
         terminated=np.zeros(episodes, dtype=bool),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from repbm.core import InputError, stream
-from repbm.data import Coded, Trajectories
+from repbm.data import Categorical, Trajectories
 from repbm.policies import learn_behavior, reliability
 
 
@@ -21,7 +21,7 @@ def logged(chances, n: int = 400, steps: int = 8, dimensions: int = 2, seed: int
     taken = (generator.random((size, 1)) > np.cumsum(odds, axis=1)).sum(axis=1)
     return Trajectories(
         states,
-        Coded(taken.astype(np.int32), tuple(range(odds.shape[1]))),
+        Categorical(taken.astype(np.int32), tuple(range(odds.shape[1]))),
         np.zeros(size),
         np.arange(0, size + 1, steps),
         np.ones(n, bool),
@@ -81,7 +81,9 @@ def test_an_episode_does_not_judge_itself() -> None:
     data = logged(lambda states: np.tile([0.5, 0.5], (len(states), 1)), n, steps, seed=4)
     own = np.repeat(generator.normal(size=(n, 2)), steps, axis=0)
     coin = np.repeat(generator.integers(0, 2, n), steps).astype(np.int32)
-    data = Trajectories(own, Coded(coin, (0, 1)), data.rewards, data.offsets, data.terminated, np.full((n, 2), np.nan))
+    data = Trajectories(
+        own, Categorical(coin, (0, 1)), data.rewards, data.offsets, data.terminated, np.full((n, 2), np.nan)
+    )
     found = learn_behavior(data)
     assert -np.log(found.logged(data)).mean() > 0.65
 
@@ -92,7 +94,7 @@ def test_the_behavior_may_depend_on_time() -> None:
     flipped = np.random.default_rng(6).random(len(codes)) < 0.1
     data = Trajectories(
         data.observations,
-        Coded(np.where(flipped, 1 - codes, codes).astype(np.int32), (0, 1)),
+        Categorical(np.where(flipped, 1 - codes, codes).astype(np.int32), (0, 1)),
         data.rewards,
         data.offsets,
         data.terminated,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from repbm.core import InputError
-from repbm.data import Coded, Trajectories, cumulative_products, indices, support, totals
+from repbm.data import Categorical, Trajectories, cumulative_products, indices, support, totals
 from repbm.data._segments import blocks
 
 LENGTHS = [3, 1, 4, 2]
@@ -19,7 +19,7 @@ def ragged(lengths: list[int] = LENGTHS, seed: int = 0) -> Trajectories:
     steps, n = sum(lengths), len(lengths)
     return Trajectories(
         observations=np.arange(2.0 * steps).reshape(steps, 2),
-        actions=Coded.of(generator.choice(["stay", "go"], steps)),
+        actions=Categorical.of(generator.choice(["stay", "go"], steps)),
         rewards=generator.normal(size=steps),
         offsets=np.concatenate([[0], np.cumsum(lengths)]),
         terminated=np.arange(n) % 2 == 0,
@@ -137,15 +137,15 @@ def test_support_of_a_stochastic_policy_splits_every_episode() -> None:
 
 
 def test_labels_are_coded_once_and_read_back() -> None:
-    coded = Coded.of([3, 1, 3, 7], labels=(7, 3))
+    coded = Categorical.of([3, 1, 3, 7], labels=(7, 3))
     assert coded.labels == (7, 3, 1)
     assert coded.codes.tolist() == [1, 2, 1, 0]
     assert coded.decoded() == [3, 1, 3, 7]
-    assert Coded.of(np.array(["b", "a"])).labels == ("a", "b")
-    assert Coded.of(np.array([True, False])).labels == (0, 1)
-    assert Coded.of(np.array([10.0, -2.0])).decoded() == [10, -2]
-    assert Coded.of(np.array([10**12, 5])).decoded() == [10**12, 5]
+    assert Categorical.of(np.array(["b", "a"])).labels == ("a", "b")
+    assert Categorical.of(np.array([True, False])).labels == (0, 1)
+    assert Categorical.of(np.array([10.0, -2.0])).decoded() == [10, -2]
+    assert Categorical.of(np.array([10**12, 5])).decoded() == [10**12, 5]
     assert coded.onto((1, 2, 3)).labels == (1, 2, 3, 7)
     assert coded.onto((1, 2, 3)).decoded() == coded.decoded()
     with pytest.raises(ValueError, match=r"0\.5"):
-        Coded.of(np.array([0.5]))
+        Categorical.of(np.array([0.5]))

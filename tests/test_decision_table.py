@@ -12,8 +12,9 @@ import pytest
 
 from repbm.cli import main
 from repbm.core import InputError
-from repbm.evaluation import as_policy, evaluate
-from repbm.policies import DecisionTable, Greedy, Softened
+from repbm.evaluation import evaluate
+from repbm.policies import Greedy, Softened
+from repbm.policies.adapters import DecisionTable, as_policy
 from tests.adapters import evaluated, small_log
 from tests.test_bad_input import Program
 

@@ -12,7 +12,7 @@ import pytest
 
 from repbm.cli import main
 from repbm.core import stream
-from repbm.data import Coded, Trajectories
+from repbm.data import Categorical, Trajectories
 from repbm.doctor import Verdict, Weight, examine
 from repbm.domains import CartPole, benchmark_policy, collect
 from repbm.logs import log_frame
@@ -35,7 +35,7 @@ def good() -> Trajectories:
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     return Trajectories(
         np.column_stack([age, pressure])[kept],
-        Coded(treated[kept].astype(np.int32), ("wait", "treat")),
+        Categorical(treated[kept].astype(np.int32), ("wait", "treat")),
         reward[kept],
         offsets,
         lengths < steps,
@@ -112,14 +112,14 @@ def test_ends(good: Trajectories) -> None:
 
 def test_decisions(good: Trajectories) -> None:
     size = len(good.rewards)
-    one = replace(good, actions=Coded(np.zeros(size, np.int32), ("wait",)), behavior=None)
+    one = replace(good, actions=Categorical(np.zeros(size, np.int32), ("wait",)), behavior=None)
     assert any("the only action is 'wait'" in line for line in said(one, Weight.PROBLEM))
     assert not examine(one).sound
-    doses = replace(good, actions=Coded(np.arange(size, dtype=np.int32), tuple(range(size))), behavior=None)
+    doses = replace(good, actions=Categorical(np.arange(size, dtype=np.int32), tuple(range(size))), behavior=None)
     assert any("a dose?" in line for line in said(doses, Weight.PROBLEM))
     codes = good.actions.codes.copy()
     codes[5] = 2
-    rare = replace(good, actions=Coded(codes, ("wait", "treat", "operate")))
+    rare = replace(good, actions=Categorical(codes, ("wait", "treat", "operate")))
     assert any("'operate' (1x)" in line for line in said(rare, Weight.REMARK))
     assert good.behavior is not None
     tenth = replace(good, behavior=good.behavior / 10)
@@ -207,7 +207,7 @@ def test_support_in_a_table() -> None:
     codes[0, 0] = 2
     data = Trajectories(
         states.reshape(-1, 1),
-        Coded(codes.ravel().astype(np.int32), (0, 1, 2)),
+        Categorical(codes.ravel().astype(np.int32), (0, 1, 2)),
         states.ravel(),
         np.arange(0, n * steps + 1, steps),
         np.zeros(n, bool),
@@ -254,6 +254,6 @@ def test_the_command_with_a_policy(poles: Trajectories, tmp_path, monkeypatch, c
 def test_one_action_in_two_spellings_is_asked_about(good: Trajectories) -> None:
     codes = good.actions.codes.copy()
     codes[::5] = np.where(codes[::5] == 1, 2, codes[::5])
-    mixed = replace(good, actions=Coded(codes, ("wait", "treat", "Treat ")))
+    mixed = replace(good, actions=Categorical(codes, ("wait", "treat", "Treat ")))
     assert "spelling of actions" in [finding.check for finding in examine(mixed).findings]
     assert "spelling of actions" not in [finding.check for finding in examine(good).findings]

@@ -30,14 +30,15 @@ from repbm.experiments import (
     fingerprint,
     load_experiment,
     reproduce,
+    result_cells,
     seed_of,
 )
 from repbm.experiments._gain import gains
 from repbm.experiments._objectives import checked_objective
 from repbm.experiments._problems import Policies, Simulated
 from repbm.experiments._resampling import interval, mean_interval
+from repbm.experiments.figures import figures
 from repbm.models import LinearMMD, RadialMMD, Wasserstein
-from repbm.report import figures, result_cells
 
 TREE = TreeBias("tree", horizons=(1, 3, 5), deltas=(0.0, 0.1, 0.3), episodes=2000)
 BEHAVIOR = BehaviorError("b", ("near", "far"), 30, (10, 20), (5, 150), prior=1.0, rollouts=20)

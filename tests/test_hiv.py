@@ -19,12 +19,12 @@ from repbm.domains import (
     collect,
     enumerated_tree_bias,
     map_behaviors,
-    train_hiv_policy,
     tree_bias,
     truth,
 )
 from repbm.domains._hiv import rates
-from repbm.domains._hiv_policy import Recipe
+from repbm.domains.training import train_hiv_policy
+from repbm.domains.training._hiv_policy import Recipe
 from repbm.policies import CallablePolicy, Greedy, NetworkPolicy
 
 EFFICACIES = ((0.0, 0.0), (0.7, 0.0), (0.0, 0.3), (0.7, 0.3))

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from repbm.data import Trajectories
-from repbm.models import AM, BALANCED, Model, compare, fit_precise, load_model, save_model
-from repbm.models._changes import by_kernels, by_polynomials
-from repbm.models._kernel import KernelSum, matern
-from repbm.models._kernel_fit import COARSE, FINE, KernelProblem
-from repbm.models._lengths import _unlikelihood, likely_reach
+from repbm.models import AM, BOTH_RISKS, Model, compare, fit_closed_form, load_model, save_model
 from repbm.models._model import KernelDynamics, PolynomialDynamics
-from repbm.models._pivots import pivots
+from repbm.models.dynamics._state_changes import by_kernels, by_polynomials
+from repbm.models.regression._kernel import KernelSum, matern
+from repbm.models.regression._kernel_fit import COARSE, FINE, KernelProblem
+from repbm.models.regression._kernel_scales import _unlikelihood, likely_scales
+from repbm.models.regression._pivoted_cholesky import pivoted_cholesky
 from tests.systems import linear_step, logged, rescaled
 
 
@@ -59,7 +59,7 @@ def test_compiled_and_plain_sums_are_the_formula() -> None:
 
 def test_pivots_factor_the_kernel_matrix() -> None:
     x = drawn(300, 2)
-    chosen, factor = pivots(x, 300, 1e-6, np.random.default_rng(0))
+    chosen, factor = pivoted_cholesky(x, 300, 1e-6, np.random.default_rng(0))
     assert 30 < len(chosen) < 300
     assert len(np.unique(chosen)) == len(chosen)
     lower = factor[chosen]
@@ -68,10 +68,10 @@ def test_pivots_factor_the_kernel_matrix() -> None:
     left = np.diag(matern(x, x) - factor @ factor.T)
     assert left.min() > -1e-9
     assert left.max() <= 1e-6 + 1e-9
-    few, _ = pivots(x, 20, 1e-6, np.random.default_rng(0))
+    few, _ = pivoted_cholesky(x, 20, 1e-6, np.random.default_rng(0))
     assert len(few) == 20
     # Copies of three points have three points to choose.
-    assert len(pivots(np.repeat(x[:3], 50, axis=0), 100, 1e-9, np.random.default_rng(0))[0]) == 3
+    assert len(pivoted_cholesky(np.repeat(x[:3], 50, axis=0), 100, 1e-9, np.random.default_rng(0))[0]) == 3
 
 
 def test_the_slope_of_the_likelihood() -> None:
@@ -91,10 +91,10 @@ def test_lengths_and_noise_are_those_of_the_data() -> None:
     """A fast, a slow and an idle dimension; noise of a tenth, with a margin of a third on 200 rows (over 5 errors)."""
     positions = drawn(200, 3)
     clean = np.sin(6 * positions[:, :1]) + 0.5 * positions[:, 1:2] ** 2
-    reach = likely_reach([(positions, clean)])
+    reach = likely_scales([(positions, clean)])
     assert reach.lengths[0] < reach.lengths[1] < reach.lengths[2]
     assert reach.noise_deviation < 1e-3
-    noisy = likely_reach([(positions, clean + 0.1 * np.random.default_rng(3).normal(size=clean.shape))])
+    noisy = likely_scales([(positions, clean + 0.1 * np.random.default_rng(3).normal(size=clean.shape))])
     assert 0.066 < noisy.noise_deviation < 0.133
 
 
@@ -138,23 +138,23 @@ def test_a_fit_takes_kernels_where_polynomials_miss_and_only_there() -> None:
     """From the log alone; a fresh log of the same world confirms the choice."""
     log, fresh = logged(1, episodes=300, step=wavy_step), logged(2, episodes=50, step=wavy_step)
     expected = wavy_step(fresh.data.observations, fresh.data.actions.codes)
-    chosen = fit_precise(log.data, log.support, BALANCED, 8)
-    forced = fit_precise(log.data, log.support, BALANCED, 8, kinds=(by_polynomials,))
+    chosen = fit_closed_form(log.data, log.support, BOTH_RISKS, 8)
+    forced = fit_closed_form(log.data, log.support, BOTH_RISKS, 8, kinds=(by_polynomials,))
     assert isinstance(chosen.dynamics, KernelDynamics)
     assert isinstance(forced.dynamics, PolynomialDynamics)
     assert chosen.noise is None
     one, other = (np.sqrt(((next_states(m, fresh.data) - expected) ** 2).mean()) for m in (chosen, forced))
     assert one < 0.2 * other
     simple = logged(1, episodes=300)
-    assert isinstance(fit_precise(simple.data, simple.support, BALANCED, 8).dynamics, PolynomialDynamics)
+    assert isinstance(fit_closed_form(simple.data, simple.support, BOTH_RISKS, 8).dynamics, PolynomialDynamics)
     # Where nothing but noise is left, kernels have nothing to add.
     noisy = logged(1, episodes=300, noise=0.3)
-    assert isinstance(fit_precise(noisy.data, noisy.support, BALANCED, 8).dynamics, PolynomialDynamics)
+    assert isinstance(fit_closed_form(noisy.data, noisy.support, BOTH_RISKS, 8).dynamics, PolynomialDynamics)
 
 
 def test_kernels_notice_noise() -> None:
     log = logged(3, episodes=300, step=wavy_step, noise=0.1)
-    model = fit_precise(log.data, log.support, AM, 8, kinds=(by_kernels,))
+    model = fit_closed_form(log.data, log.support, AM, 8, kinds=(by_kernels,))
     assert model.noise is not None
     assert np.asarray(model.noise.residuals).std(axis=(0, 1)) == pytest.approx([0.1, 0.1], rel=0.25)
 
@@ -163,14 +163,14 @@ def test_units_of_states_change_no_kernel() -> None:
     scale, shift = np.array([25.0, 0.003]), np.array([-3.0, 0.7])
     log = logged(1, step=wavy_step)
     other = rescaled(log, scale, shift)
-    one, two = (fit_precise(each.data, each.support, BALANCED, 8, kinds=(by_kernels,)) for each in (log, other))
+    one, two = (fit_closed_form(each.data, each.support, BOTH_RISKS, 8, kinds=(by_kernels,)) for each in (log, other))
     back = (next_states(two, other.data) - shift) / scale
     np.testing.assert_allclose(back, next_states(one, log.data), atol=1e-5)
 
 
 def test_a_kernel_model_survives_the_disk(tmp_path: Path) -> None:
     log = logged(4, step=wavy_step)
-    model = fit_precise(log.data, log.support, AM, 8, kinds=(by_kernels,))
+    model = fit_closed_form(log.data, log.support, AM, 8, kinds=(by_kernels,))
     save_model(model, tmp_path / "model.npz")
     again = load_model(tmp_path / "model.npz")
     assert isinstance(again, Model)
@@ -178,8 +178,8 @@ def test_a_kernel_model_survives_the_disk(tmp_path: Path) -> None:
 
 
 def test_a_comparison_names_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    from repbm.models import _automatic
+    from repbm.models.dynamics import _choice
 
-    monkeypatch.setattr(_automatic, "_TRIED", _automatic._TRIED[:1])
+    monkeypatch.setattr(_choice, "_TRIED", _choice._TRIED[:1])
     assert compare(logged(1, episodes=300, step=wavy_step).data, 8).chosen == "kernel"
     assert compare(logged(1, episodes=300).data, 8).chosen == "polynomial"

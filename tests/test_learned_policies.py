@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from repbm.evaluation import as_policy
-from repbm.policies import stable_baselines_policy
+from repbm.policies.adapters import as_policy, stable_baselines_policy
 from tests.adapters import (
     EXPECTED,
     LABELS,

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from repbm.core import InputError
-from repbm.data import Coded, Trajectories
+from repbm.data import Categorical, Trajectories
 from repbm.evaluation import evaluate
 from repbm.logs import log_frame, read_log
 from tests.adapters import Absent
@@ -93,7 +93,7 @@ def test_flags_of_every_step_text_actions_and_further_columns() -> None:
     assert data.actions.decoded() == ["go", "stay"]
     assert data.terminated.tolist() == [True]
     kept = data.columns["pi"]
-    assert isinstance(kept, Coded)
+    assert isinstance(kept, Categorical)
     assert kept.decoded() == ["go", "go"]
 
 

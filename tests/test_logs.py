@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from repbm.data import Coded, Trajectories
+from repbm.data import Categorical, Trajectories
 from repbm.logs import log_frame, read_log
 
 LOG = pl.DataFrame(
@@ -133,7 +133,7 @@ def test_round_trip_of_kept_columns() -> None:
     data = read_log(log_frame(read_log(frame, keep=["score", "other"])), keep=["score", "other"])
     score, other = data.columns["score"], data.columns["other"]
     assert isinstance(score, np.ndarray)
-    assert isinstance(other, Coded)
+    assert isinstance(other, Categorical)
     assert score.tolist() == frame["score"].to_list()
     assert other.decoded() == frame["other"].to_list()
 

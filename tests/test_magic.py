@@ -36,14 +36,14 @@ def test_its_ends_are_the_direct_method_and_wdr(known: Enumerated, softening: fl
     last = known.data.longest - 1
     alone = Magic(critic, softening, (-1,))(asked)
     assert alone.value == pytest.approx(value(DirectMethod(critic), asked.softened(softening)), abs=1e-12)
-    assert alone.believed
+    assert alone.model_only
     assert alone.note == "100% on the critic alone"
     full = Magic(critic, softening, (last,))(asked)
     wdr = DoublyRobust(critic, normalized=True, softening=softening)(asked)
     assert full.contributions is not None
     assert wdr.contributions is not None
     np.testing.assert_allclose(full.contributions, wdr.contributions, atol=1e-12)
-    assert not full.believed
+    assert not full.model_only
 
 
 @pytest.mark.parametrize("discount", [1.0, 0.9])
@@ -189,7 +189,7 @@ def test_where_no_episode_follows_the_policy_the_critic_answers() -> None:
     for j, name in ((-1, "the critic alone"), (0, "WDR")):
         rough = Magic(arbitrary(known), steps=(j, 2) if j == 0 else (j,))(asked)
         assert rough.note == f"100% on {name}; no episode follows the policy past step 0"
-        assert rough.believed == (j == -1)
+        assert rough.model_only == (j == -1)
 
 
 def test_steps() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from repbm.critics import ModelCritic
 from repbm.data import Trajectories
 from repbm.domains import CartPole, benchmark_policy, collect
-from repbm.estimators import Case, DoublyRobust, ModelCritic
+from repbm.estimators import Case, DoublyRobust
 from repbm.experiments.as_published import StepSampling, hard_model_values
-from repbm.models import AM, Model, fit_precise, roll_out
+from repbm.models import AM, Model, fit_closed_form, roll_out
 
 SHORT = benchmark_policy("cartpole-short")
 
@@ -21,14 +22,14 @@ def log() -> Trajectories:
 
 @pytest.fixture(scope="module")
 def model(log: Trajectories) -> Model:
-    return fit_precise(log, Case.of(log, SHORT).support, AM, 200)
+    return fit_closed_form(log, Case.of(log, SHORT).support, AM, 200)
 
 
 @pytest.mark.parametrize("share", [0.0, 1e-6, 0.02, 0.3])
 def test_what_is_left_out_carries_no_more_than_its_share(log: Trajectories, share: float) -> None:
     """Per step: the least weights are left out, together at most the share, and one more would exceed it."""
     weights = Case.of(log, SHORT).softened(0.1).weights
-    kept = weights.mattering(share)
+    kept = weights.non_negligible(share)
     before = weights.before(slice(None))
     for t in range(log.longest):
         here = log.steps == t
@@ -42,8 +43,8 @@ def test_what_is_left_out_carries_no_more_than_its_share(log: Trajectories, shar
 
 def test_the_order_of_episodes_decides_nothing(log: Trajectories) -> None:
     order = np.random.default_rng(1).permutation(len(log))
-    kept = Case.of(log, SHORT).softened(0.1).weights.mattering(0.02)
-    other = Case.of(log.take(order), SHORT).softened(0.1).weights.mattering(0.02)
+    kept = Case.of(log, SHORT).softened(0.1).weights.non_negligible(0.02)
+    other = Case.of(log.take(order), SHORT).softened(0.1).weights.non_negligible(0.02)
     of_episode = np.split(kept, log.offsets[1:-1])
     np.testing.assert_array_equal(np.concatenate([of_episode[i] for i in order]), other)
 
@@ -101,10 +102,10 @@ def test_published_soft_rows_know_the_values_wherever_soft_weights_matter(log: T
     """Past the first departure hard weights are 0, soft ones are not: V and Q of the policy itself count there, too."""
     case, critic = Case.of(log, SHORT), ModelCritic(model, "m")
     everywhere = ModelCritic(model, "m", negligible=None)(case)
-    rows = case.softened(0.02).weights.mattering(1e-6)
+    rows = case.softened(0.02).weights.non_negligible(1e-6)
     for found, full in zip(hard_model_values(critic)(case, 0.02), everywhere, strict=True):
         np.testing.assert_array_equal(found, np.where(rows, full, 0.0))
-    assert rows.mean() > 2 * case.weights.mattering(1e-6).mean()
+    assert rows.mean() > 2 * case.weights.non_negligible(1e-6).mean()
     assert StepSampling("dr", hard_model_values(critic), False, 0.0)(case).value == pytest.approx(
         DoublyRobust(critic)(case).value, rel=1e-12
     )

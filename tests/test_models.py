@@ -11,16 +11,17 @@ import pytest
 
 from repbm import evaluate
 from repbm.core import InputError, stream
-from repbm.data import Coded, Trajectories
+from repbm.critics import ModelCritic
+from repbm.data import Categorical, Trajectories
 from repbm.domains import CartPole, MountainCar, TabularWorld, benchmark_policy, collect, truth
-from repbm.estimators import Case, ModelCritic
+from repbm.estimators import Case
 from repbm.logs import log_frame
 from repbm.models import (
     AM,
     AM_PI,
-    BALANCED,
+    BOTH_RISKS,
     Model,
-    fit_precise,
+    fit_closed_form,
     fit_tabular,
     load_model,
     roll_out,
@@ -29,11 +30,11 @@ from repbm.models import (
     values_in,
 )
 from repbm.models._model import PolynomialReward
-from repbm.models._sample import Sample
-from repbm.models._saturation import find_saturation
-from repbm.models._scaling import Range
 from repbm.models._tabular import value_weighted_loss
-from repbm.models._termination import Box, Logistic, Never, fit_termination
+from repbm.models.parts._saturation import find_saturation
+from repbm.models.parts._termination import Box, Logistic, Never, fit_termination
+from repbm.models.transitions._range import Range
+from repbm.models.transitions._table import TransitionTable
 from repbm.policies import CallablePolicy, NetworkPolicy, Softened, TabularPolicy
 from tests.laws.worlds import enumerated
 from tests.systems import curved_step, linear_step, logged, policy_action, reward
@@ -48,7 +49,7 @@ def cartpole() -> Trajectories:
 
 @pytest.fixture(scope="module")
 def model(cartpole: Trajectories) -> Model:
-    return fit_precise(cartpole, Case.of(cartpole, SHORT).support, BALANCED, 200)
+    return fit_closed_form(cartpole, Case.of(cartpole, SHORT).support, BOTH_RISKS, 200)
 
 
 def test_individual_values_of_a_noise_free_world(cartpole: Trajectories, model: Model) -> None:
@@ -82,7 +83,7 @@ def test_first_actions_and_steps_left_and_discount(cartpole: Trajectories, model
 def test_walks_that_begin_with_the_logged_action_serve_action_values_too() -> None:
     """Every step 4000 times over: mean Q and V against all action sequences, within five standard errors."""
     system, copies, chance = logged(5, episodes=200), 4000, 0.6
-    model = fit_precise(system.data, system.support, AM, 3)
+    model = fit_closed_form(system.data, system.support, AM, 3)
     policy = Softened(NetworkPolicy([(np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([0.0, -0.2]))]), chance)
     data = system.data.take(np.zeros(copies, dtype=int)).until(3)
     asked = Case.of(data, policy, 0.9, 3)
@@ -142,7 +143,7 @@ def test_the_wall_of_mountaincar_is_found() -> None:
     """The left wall stops the position and resets the velocity; nothing is known of it but the log."""
     policy = CallablePolicy(lambda x: np.where(x[:, 1] < 0, 0, 2), actions=MountainCar.actions)
     data = collect(MountainCar(), policy, 60, np.random.default_rng(1), epsilon=0.2)
-    saturation, decided = find_saturation(Sample.of(data, None))
+    saturation, decided = find_saturation(TransitionTable.of(data, None))
     assert saturation.low[0] == np.float32(-1.2)
     assert saturation.reset_low[0, 1] == 0
     hit = data.next_observations()[:, 0] == np.float32(-1.2)
@@ -150,13 +151,13 @@ def test_the_wall_of_mountaincar_is_found() -> None:
 
 
 def test_no_saturation_in_a_smooth_world(cartpole: Trajectories) -> None:
-    assert find_saturation(Sample.of(cartpole, None))[0].dimensions == ()
+    assert find_saturation(TransitionTable.of(cartpole, None))[0].dimensions == ()
 
 
 def test_termination_is_found_and_censored_ends_are_not_negatives() -> None:
     """In a log of random actions, which let the pole fall on both sides."""
     cartpole = collect(CartPole(), SHORT, 150, np.random.default_rng(0), epsilon=1.0)
-    sample = Sample.of(cartpole, None)
+    sample = TransitionTable.of(cartpole, None)
     found = fit_termination(sample, Range.of(sample))
     assert isinstance(found, Box)
     # The pole may fall to one side only: a face that is never reached is not there.
@@ -169,7 +170,7 @@ def test_termination_is_found_and_censored_ends_are_not_negatives() -> None:
     # The same log, cut off by its keeper one step before every end: nothing is said of ends at all.
     cut = cartpole.take(cartpole.lengths > 5).until(5)
     assert not cut.terminated.any()
-    assert isinstance(fit_termination(Sample.of(cut, None), Range.of(sample)), Never)
+    assert isinstance(fit_termination(TransitionTable.of(cut, None), Range.of(sample)), Never)
 
 
 def test_random_termination_is_calibrated() -> None:
@@ -186,12 +187,12 @@ def test_random_termination_is_calibrated() -> None:
     np.testing.assert_allclose(np.asarray(found(jnp.asarray(grid))), 0.05 + 0.6 * grid[:, 0], atol=0.04)
 
 
-def one_step_log(states: np.ndarray, following: np.ndarray, ended: np.ndarray) -> Sample:
+def one_step_log(states: np.ndarray, following: np.ndarray, ended: np.ndarray) -> TransitionTable:
     n = len(states)
-    return Sample.of(
+    return TransitionTable.of(
         Trajectories(
             observations=states,
-            actions=Coded(np.zeros(n, np.int32), (0,)),
+            actions=Categorical(np.zeros(n, np.int32), (0,)),
             rewards=np.zeros(n),
             offsets=np.arange(n + 1),
             terminated=ended,
@@ -203,10 +204,10 @@ def one_step_log(states: np.ndarray, following: np.ndarray, ended: np.ndarray) -
 
 def test_rewards_of_the_state_after_are_recognised(cartpole: Trajectories) -> None:
     after = replace(cartpole, rewards=cartpole.next_observations()[:, 2] ** 2 * 100)
-    fitted = fit_precise(after, None, AM, 200)
+    fitted = fit_closed_form(after, None, AM, 200)
     assert fitted.reward.after  # type: ignore[attr-defined]
     before = replace(cartpole, rewards=cartpole.observations[:, 0] * 3)
-    assert not fit_precise(before, None, AM, 200).reward.after  # type: ignore[attr-defined]
+    assert not fit_closed_form(before, None, AM, 200).reward.after  # type: ignore[attr-defined]
 
 
 def test_rewards_in_plain_units_of_logarithmic_observations() -> None:
@@ -224,7 +225,7 @@ def test_rewards_in_plain_units_of_logarithmic_observations() -> None:
         )
 
     for base in (10.0, float(np.e), 2.0):
-        model = fit_precise(paid(log.data, base), log.support, AM, 8)
+        model = fit_closed_form(paid(log.data, base), log.support, AM, 8)
         assert isinstance(model.reward, PolynomialReward)
         assert (model.reward.base, model.reward.after, model.reward.polynomial.degree) == (base, True, 1)
         # States beyond the box of the log count as its border.
@@ -233,17 +234,17 @@ def test_rewards_in_plain_units_of_logarithmic_observations() -> None:
         found = np.asarray(model.reward(jnp.asarray(following), jnp.asarray(following)))
         mine = found[np.arange(len(found)), fresh.data.actions.codes]
         np.testing.assert_allclose(mine[inside], expected[inside], rtol=1e-3, atol=1e-3)
-    assert fit_precise(log.data, log.support, AM, 8).reward.base is None  # type: ignore[attr-defined]
+    assert fit_closed_form(log.data, log.support, AM, 8).reward.base is None  # type: ignore[attr-defined]
     # Numbers whose powers are beyond floating point are left as they are.
     large = replace(log.data, observations=log.data.observations * 1e4)
     rewards = np.sin(log.data.observations[:, 0] * 9)
-    assert fit_precise(replace(large, rewards=rewards), None, AM, 8).reward.base is None  # type: ignore[attr-defined]
+    assert fit_closed_form(replace(large, rewards=rewards), None, AM, 8).reward.base is None  # type: ignore[attr-defined]
 
 
 def test_noise_is_noticed_and_only_where_it_is(cartpole: Trajectories) -> None:
-    assert fit_precise(cartpole, None, AM, 200).noise is None
+    assert fit_closed_form(cartpole, None, AM, 200).noise is None
     noisy = collect(CartPole(noise=0.02), SHORT, 150, np.random.default_rng(0), epsilon=0.2)
-    assert fit_precise(noisy, None, AM, 200).noise is not None
+    assert fit_closed_form(noisy, None, AM, 200).noise is not None
 
 
 def test_tabular_values_are_those_of_dynamic_programming_in_the_frequencies() -> None:

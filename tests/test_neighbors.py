@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from repbm.core import InputError, stream
-from repbm.data import Coded, Trajectories
+from repbm.data import Categorical, Trajectories
 from repbm.domains import Map2D, collect, map_behaviors
 from repbm.policies import NeighborPolicy
 
@@ -17,7 +17,7 @@ def line(states: list[float], actions: list[str]) -> Trajectories:
     """One episode with these states and actions."""
     return Trajectories(
         observations=np.array(states, dtype=float)[:, None],
-        actions=Coded.of(actions),
+        actions=Categorical.of(actions),
         rewards=np.zeros(len(states)),
         offsets=np.array([0, len(states)]),
         terminated=np.array([True]),
@@ -38,7 +38,7 @@ def test_by_hand() -> None:
     found = policy.probabilities(np.array([[0.2], [10.6]]), ("a", "b", "c"))
     assert found == pytest.approx(expected)
     # In other columns, where an action is not known it has no chance.
-    assert policy.choices(np.array([[0.2]]), ("a",)).of(Coded.of(["z"])) == 0
+    assert policy.choices(np.array([[0.2]]), ("a",)).of(Categorical.of(["z"])) == 0
 
 
 @pytest.mark.parametrize("prior", [0.0, 1.0, 7.5])

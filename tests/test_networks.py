@@ -18,18 +18,17 @@ from repbm.models import (
     AM,
     AM_PI,
     AM_PI_IPM,
-    BALANCED,
+    BOTH_RISKS,
     IPM,
     LinearMMD,
     Model,
-    NetworkPreset,
+    NetworkSettings,
     Objective,
     PaperNetwork,
-    PaperPreset,
+    PaperSettings,
     RadialMMD,
     ResidualNetwork,
     Wasserstein,
-    _training,
     fit_network,
     fit_paper,
     load_model,
@@ -37,13 +36,14 @@ from repbm.models import (
     roll_out,
     save_model,
 )
-from repbm.models._batches import PaperBatches, PreciseBatches
-from repbm.models._ending import TerminationNetwork, fit_termination_network
-from repbm.models._network import Network, NetworkDynamics, ScaledNetwork, Units
-from repbm.models._rows import Draws, Members, Rows, distances_of
-from repbm.models._sample import Sample
-from repbm.models._termination import Never
-from repbm.models._training import Recipe, train
+from repbm.models.parts._termination import Never
+from repbm.models.parts._termination_network import TerminationNetwork, fit_termination_network
+from repbm.models.training import _loop
+from repbm.models.training._batches import PaperBatches, SampledBatches
+from repbm.models.training._loop import Recipe, train
+from repbm.models.training._networks import Network, NetworkDynamics, ScaledNetwork, Units
+from repbm.models.training._rows import Draws, Members, Rows, distances_of
+from repbm.models.transitions._table import TransitionTable
 from repbm.policies import NetworkPolicy
 from tests.systems import System, curved_step, linear_step, logged, reward
 
@@ -55,8 +55,8 @@ DISTANCES = [
     RadialMMD(unbiased=True),
     Wasserstein(scale_free=True),
 ]
-QUICK = NetworkPreset(hidden=16, batch=64, epochs=8, batches=25, learning_rate=0.01)
-SHORT = PaperPreset(epochs=6, batches=20, batch=32)
+QUICK = NetworkSettings(hidden=16, batch=64, epochs=8, batches=25, learning_rate=0.01)
+SHORT = PaperSettings(epochs=6, batches=20, batch=32)
 
 
 def named(distance: IPM) -> str:
@@ -173,7 +173,7 @@ def test_the_longest_episode_may_be_set_aside() -> None:
 
 
 def rows_of(system: System, dtype: type = np.float64, least: int = 1) -> Rows:
-    sample = Sample.of(system.data, system.support)
+    sample = TransitionTable.of(system.data, system.support)
     outcomes = np.column_stack([sample.rewards, sample.next_states - sample.states])
     every = np.ones(len(sample), dtype=bool)
     return Rows.of(sample, every, sample.states, outcomes, sample.followed, least, dtype=dtype)
@@ -196,7 +196,7 @@ def test_gradients_of_the_whole_objective(precise: bool, distance: IPM) -> None:
         member = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), members)
         kind = ResidualNetwork if precise else PaperNetwork
         network = kind.random(jax.random.key(0), 2, 2, (5, 4), dtype=np.float64)
-        loss = PreciseBatches(32, (distance,)) if precise else PaperBatches(32, (distance,))
+        loss = SampledBatches(32, (distance,)) if precise else PaperBatches(32, (distance,))
         key = jax.random.key(1)
         flat, rebuild = ravel_pytree(network)
         flat = flat + 0.1 * jax.random.normal(jax.random.key(2), flat.shape)
@@ -233,8 +233,8 @@ def parameters_of(model: Model) -> list[np.ndarray]:
 def test_the_same_seed_gives_the_same_parameters_and_another_seed_others() -> None:
     system = logged(9)
     for fit in (
-        lambda seed: fit_paper(system.data, system.support, [BALANCED], 8, seed, SHORT)[0],
-        lambda seed: fit_network(system.data, system.support, BALANCED, 8, seed, QUICK),
+        lambda seed: fit_paper(system.data, system.support, [BOTH_RISKS], 8, seed, SHORT)[0],
+        lambda seed: fit_network(system.data, system.support, BOTH_RISKS, 8, seed, QUICK),
     ):
         first, again, other = (parameters_of(fit(seed)) for seed in (0, 0, 1))
         assert all(np.array_equal(x, y) for x, y in zip(first, again, strict=True))
@@ -246,7 +246,7 @@ def test_units_of_standardized_rewards_change_only_the_rewards() -> None:
     system = logged(9)
     other = replace(system.data, rewards=4 * system.data.rewards + 3)
     preset = replace(SHORT, standard_rewards=True)
-    one, two = (fit_paper(data, system.support, [BALANCED], 8, 0, preset)[0] for data in (system.data, other))
+    one, two = (fit_paper(data, system.support, [BOTH_RISKS], 8, 0, preset)[0] for data in (system.data, other))
     for x, y in zip(parameters_of(one)[4:], parameters_of(two)[4:], strict=True):
         np.testing.assert_allclose(x, y, rtol=2e-3, atol=2e-4)
     policy = NetworkPolicy([(np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([0.0, -0.2]))])
@@ -258,8 +258,8 @@ def test_units_of_standardized_rewards_change_only_the_rewards() -> None:
 
 def test_objectives_trained_together_come_out_as_if_trained_alone() -> None:
     system = logged(10)
-    together = fit_paper(system.data, system.support, [AM, BALANCED, AM_PI], 8, 3, SHORT)
-    alone = fit_paper(system.data, system.support, [BALANCED], 8, 3, SHORT)
+    together = fit_paper(system.data, system.support, [AM, BOTH_RISKS, AM_PI], 8, 3, SHORT)
+    alone = fit_paper(system.data, system.support, [BOTH_RISKS], 8, 3, SHORT)
     for x, y, z in zip(*(parameters_of(model) for model in (*alone, *together[1::-1])), strict=True):
         # float32, 120 steps: sums may be taken in another order.
         assert np.allclose(x, y, rtol=2e-3, atol=2e-4)
@@ -268,11 +268,11 @@ def test_objectives_trained_together_come_out_as_if_trained_alone() -> None:
 
 def test_balancing_brings_the_groups_together() -> None:
     system = logged(11, agreement=0.6)
-    sample = Sample.of(system.data, system.support)
+    sample = TransitionTable.of(system.data, system.support)
     first = sample.steps == 0
     spread = []
     for alpha in (1e-9, 100.0):
-        model = fit_paper(system.data, system.support, [BALANCED], 8, 0, replace(SHORT, alpha=alpha))[0]
+        model = fit_paper(system.data, system.support, [BOTH_RISKS], 8, 0, replace(SHORT, alpha=alpha))[0]
         assert isinstance(model.dynamics, NetworkDynamics)
         z = model.dynamics.network.representation(jnp.asarray(sample.states[first], np.float32))
         groups = (jnp.asarray(part[first], np.float32) for part in (sample.factual, sample.counterfactual))
@@ -309,7 +309,7 @@ def test_progress_is_told() -> None:
 
 
 def test_a_new_log_of_similar_size_compiles_nothing_new() -> None:
-    compiled: Any = _training._epoch
+    compiled: Any = _loop._epoch
     first, second = logged(14, 60), logged(15, 58)
     fit_paper(first.data, first.support, [AM], 8, 0, SHORT)
     before = compiled._cache_size()
@@ -335,7 +335,7 @@ def test_a_policy_that_nobody_follows() -> None:
         fit_paper(system.data, system.support, [AM_PI], 8, 0, SHORT)
     with pytest.raises(InputError, match="am-pi is not defined"):
         fit_network(system.data, system.support, AM_PI, 8, 0, QUICK)
-    balanced = replace(BALANCED, alpha=1.0, ipm=LinearMMD(scale_free=True))
+    balanced = replace(BOTH_RISKS, alpha=1.0, ipm=LinearMMD(scale_free=True))
     model = fit_network(system.data, system.support, balanced, 8, 0, QUICK)
     assert all(np.isfinite(leaf).all() for leaf in parameters_of(model))
 
@@ -344,7 +344,7 @@ def test_a_policy_that_nobody_follows() -> None:
 def test_very_small_logs() -> None:
     single, pair = logged(17, episodes=1, length=3), logged(17, episodes=2, length=1)
     for model in (
-        *fit_paper(pair.data, pair.support, [BALANCED], 8, 0, SHORT),
+        *fit_paper(pair.data, pair.support, [BOTH_RISKS], 8, 0, SHORT),
         fit_network(single.data, single.support, AM, 8, 0, QUICK),
     ):
         assert all(np.isfinite(leaf).all() for leaf in parameters_of(model))
@@ -353,7 +353,7 @@ def test_very_small_logs() -> None:
 @pytest.mark.slow
 def test_different_distances_train_side_by_side() -> None:
     system = logged(18)
-    objectives = [AM_PI_IPM, replace(BALANCED, alpha=0.1, ipm=RadialMMD(scale_free=True)), AM]
+    objectives = [AM_PI_IPM, replace(BOTH_RISKS, alpha=0.1, ipm=RadialMMD(scale_free=True)), AM]
     assert len(distances_of(objectives)) == 2
     models = fit_paper(system.data, system.support, objectives, 8, 0, SHORT)
     assert len(models) == 3
@@ -361,7 +361,7 @@ def test_different_distances_train_side_by_side() -> None:
 
 def test_marginal_weights_count_the_kept_episodes() -> None:
     system = logged(21)
-    sample = Sample.of(system.data, system.support)
+    sample = TransitionTable.of(system.data, system.support)
     kept = sample.episodes < 30
     outcomes = np.column_stack([sample.rewards, sample.next_states - sample.states])
     rows = Rows.of(sample, kept, sample.states, outcomes, sample.followed, dtype=np.float64)
@@ -375,7 +375,7 @@ def test_marginal_weights_count_the_kept_episodes() -> None:
 def test_the_termination_network_finds_the_edge() -> None:
     system = logged(22, episodes=300, length=1)
     ended = system.data.final_observations[:, 0] > 0.5
-    sample = Sample.of(replace(system.data, terminated=ended), None)
+    sample = TransitionTable.of(replace(system.data, terminated=ended), None)
     every = np.ones(len(sample), dtype=bool)
     termination = fit_termination_network(sample, every, jax.random.key(0), Recipe(10, 50))
     found = np.asarray(termination(jnp.asarray(sample.next_states, np.float32))) > 0.5
@@ -387,7 +387,7 @@ def test_the_termination_network_finds_the_edge() -> None:
 def test_an_end_at_the_horizon_is_none_as_published() -> None:
     data = logged(23, episodes=40, length=3).data
     data = replace(data, terminated=np.ones(len(data), dtype=bool))
-    once = PaperPreset(epochs=1, batches=1, batch=8)
+    once = PaperSettings(epochs=1, batches=1, batch=8)
     at_horizon, earlier = (fit_paper(data, None, [AM], horizon, preset=once)[0] for horizon in (3, 4))
     assert isinstance(at_horizon.termination, Never)
     assert isinstance(earlier.termination, TerminationNetwork)
@@ -395,7 +395,7 @@ def test_an_end_at_the_horizon_is_none_as_published() -> None:
 
 def test_refitted_heads_are_the_least_squares_solution() -> None:
     system = logged(19, noise=0.3, step=curved_step)
-    sample = Sample.of(system.data, system.support)
+    sample = TransitionTable.of(system.data, system.support)
     core = ResidualNetwork.random(jax.random.key(0), 2, 2, (6,))
     network = ScaledNetwork(Units.multiplied((1.0, 1.0)), core)
     outcomes = np.column_stack([sample.rewards, sample.next_states - sample.states])
@@ -414,7 +414,7 @@ def test_refitted_heads_are_the_least_squares_solution() -> None:
 def test_a_linear_network_is_exact_in_a_linear_world() -> None:
     """Both kinds of network can hold the true model, and its risk is then zero."""
     system = logged(20)
-    sample = Sample.of(system.data, system.support)
+    sample = TransitionTable.of(system.data, system.support)
     heads = np.zeros((2, 3 + 4, 3))
     for action in (0, 1):
         at = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
@@ -426,8 +426,8 @@ def test_a_linear_network_is_exact_in_a_linear_world() -> None:
         start = ResidualNetwork.random(jax.random.key(0), 2, 2, (4,), dtype=np.float64)
         network: Network = ResidualNetwork(start.layers, jnp.asarray(heads))
         rows = rows_of(system)
-        members = Members.of([replace(BALANCED, regularization=0.0)], 8, len(rows.chosen), 60, np.float64)
+        members = Members.of([replace(BOTH_RISKS, regularization=0.0)], 8, len(rows.chosen), 60, np.float64)
         member = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), members)
-        for loss in (PaperBatches(32), PreciseBatches(32)):
+        for loss in (PaperBatches(32), SampledBatches(32)):
             assert float(jax.jit(loss)(network, member, rows, jax.random.key(3))) < 1e-25
     assert len(sample) == 480

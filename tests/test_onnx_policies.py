@@ -11,8 +11,8 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, numpy_helper
 
-from repbm.evaluation import as_policy, evaluate
-from repbm.policies import EnginePolicy, onnx_policy
+from repbm.evaluation import evaluate
+from repbm.policies.adapters import EnginePolicy, as_policy, onnx_policy
 from tests.adapters import (
     EXPECTED,
     LABELS,

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from repbm.core import InputError
-from repbm.data import Coded
+from repbm.data import Categorical
+from repbm.models import compiled
 from repbm.policies import (
     ActionColumn,
     CallablePolicy,
@@ -19,7 +20,6 @@ from repbm.policies import (
     ProbabilityColumns,
     Softened,
     TabularPolicy,
-    compiled,
     epsilon_greedy,
 )
 from tests.test_data import ragged
@@ -69,7 +69,7 @@ def test_declared_actions_order_the_columns() -> None:
 def test_whole_number_labels_are_column_numbers() -> None:
     choices = CallablePolicy(lambda x: np.tile([0.1, 0.2, 0.3, 0.4], (len(x), 1))).choices(OBSERVATIONS, (0, 3))
     assert choices.labels == (0, 1, 2, 3)
-    actions = Coded(np.array([1, 0]), (0, 3))
+    actions = Categorical(np.array([1, 0]), (0, 3))
     shorter = CallablePolicy(lambda x: np.tile([0.1, 0.2, 0.3, 0.4], (len(x), 1))).choices(OBSERVATIONS[:2], (0, 3))
     np.testing.assert_allclose(shorter.of(actions), [0.4, 0.1])
 
@@ -105,7 +105,12 @@ def test_softened_decisions_are_those_of_the_softened_policy() -> None:
 def test_columns_of_the_log() -> None:
     data = ragged()
     chosen = np.array(["go"] * 5 + ["stay"] * 5)
-    columns = {"pi": Coded.of(chosen), "p": np.full(10, 0.25), "p_go": np.full(10, 0.4), "p_stay": np.full(10, 0.6)}
+    columns = {
+        "pi": Categorical.of(chosen),
+        "p": np.full(10, 0.25),
+        "p_go": np.full(10, 0.4),
+        "p_stay": np.full(10, 0.6),
+    }
     data = type(data)(**{**data.__dict__, "columns": columns})
     is_go = np.array([label == "go" for label in data.actions.decoded()])
     follows = ActionColumn("pi").decisions(data).logged(EVERYWHERE)

@@ -18,8 +18,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from repbm.evaluation import as_policy, evaluate
-from repbm.policies import Answer, EnginePolicy, classifier_policy
+from repbm.evaluation import evaluate
+from repbm.policies.adapters import Answer, EnginePolicy, as_policy, classifier_policy
 from tests.adapters import (
     EXPECTED,
     LABELS,

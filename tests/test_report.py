@@ -13,10 +13,11 @@ import pytest
 
 from repbm.cli import main
 from repbm.core import stream
+from repbm.doctor import backtest
 from repbm.domains import TabularWorld
 from repbm.evaluation import Evaluation, evaluate
-from repbm.inference import rehearse, subgroups
-from repbm.models import AM, familiarity, fit_tabular, strangeness
+from repbm.inference import subgroups
+from repbm.models import AM, fit_tabular, novelty, support_probability
 from repbm.policies import CallablePolicy, TabularPolicy
 from repbm.report import report
 from repbm.report._page import MOST_INDIVIDUALS
@@ -146,16 +147,16 @@ def test_familiarity_is_what_strangeness_counts() -> None:
     data = known.collect(behavior, 15, stream(0, "log"))
     model = fit_tabular(data, None, AM, 6)
     policy = TabularPolicy(np.full((5, 2), 0.5), data.actions.labels)
-    each = familiarity(model, data, policy, data.initial_observations, 6)
+    each = support_probability(model, data, policy, data.initial_observations, 6)
     assert 0 < each.mean() < 1
-    assert 1 - each.mean() == pytest.approx(strangeness(model, data, policy, 6)[-1], abs=1e-12)
+    assert 1 - each.mean() == pytest.approx(novelty(model, data, policy, 6)[-1], abs=1e-12)
 
 
 def test_a_rehearsal_of_a_good_model_agrees_with_the_log() -> None:
     known, behavior = world()
     data = known.collect(behavior, 2000, stream(1, "log"))
     fitted, kept = data.take(np.arange(1600)), data.take(np.arange(1600, 2000))
-    found = rehearse(fit_tabular(fitted, None, AM, 6), fitted, kept, 0.9, 6)
+    found = backtest(fit_tabular(fitted, None, AM, 6), fitted, kept, 0.9, 6)
     away, error = found.gap
     assert abs(away) < 3 * error
     assert sum(count for *_, count in found.bins()) == len(found.said) == 256

@@ -10,8 +10,16 @@ from typer.testing import CliRunner
 
 from repbm.cli._main import app
 from repbm.core import InputError
-from repbm.experiments import SCHEMA, Fidelity, Result, load_experiment, load_spec, read_results, reproduce
-from repbm.report import reproduction_page
+from repbm.experiments import (
+    SCHEMA,
+    Fidelity,
+    Result,
+    load_experiment,
+    load_spec,
+    read_results,
+    reproduce,
+    reproduction_page,
+)
 
 
 def result(fidelity: Fidelity, errors: dict[str, float]) -> Result:

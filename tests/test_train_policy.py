@@ -14,11 +14,11 @@ from repbm._names import DOMAINS, TRAINED
 from repbm.cli import main
 from repbm.core import InputError, stream
 from repbm.domains import CartPole, Simulator, benchmark_policy, benchmark_world, collect, truth
-from repbm.domains import _trained as trained
 from repbm.domains._benchmarks import _WORLDS
-from repbm.domains._dqn import Recipe, learn
-from repbm.domains._hiv_policy import Recipe as PatientRecipe
-from repbm.domains._trained import TRAININGS, Wanted, first_wanted, train_benchmark_policy
+from repbm.domains.training import _benchmarks as trained
+from repbm.domains.training._benchmarks import TRAININGS, Wanted, first_wanted, train_benchmark_policy
+from repbm.domains.training._dqn import Recipe, learn
+from repbm.domains.training._hiv_policy import Recipe as PatientRecipe
 from repbm.policies import NetworkPolicy
 
 TINY = Recipe(

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from repbm.core import InputError
-from repbm.data import Coded, Trajectories
+from repbm.critics import ActionValueCritic, fit_mrdr
+from repbm.critics._action_values import PolynomialValues
+from repbm.critics._variance import variance_problem
+from repbm.data import Categorical, Trajectories
 from repbm.domains import TabularWorld
 from repbm.estimators import (
-    ActionValueCritic,
     Case,
     DirectMethod,
     DoublyRobust,
@@ -19,9 +21,6 @@ from repbm.estimators import (
     FunctionCritic,
     PerDecisionImportanceSampling,
 )
-from repbm.models import fit_mrdr
-from repbm.models._action_values import PolynomialValues
-from repbm.models._variance import variance_problem
 from repbm.policies import TabularPolicy
 from tests.laws.test_estimator_laws import WORLDS, case, softened, worlds
 from tests.laws.worlds import Enumerated, enumerated, every_path, log_of
@@ -175,7 +174,7 @@ def test_mrdr_of_huge_weights_stays_finite() -> None:
     steps, n = 1000, 4
     data = Trajectories(
         observations=np.zeros((n * steps, 1)),
-        actions=Coded(np.zeros(n * steps, dtype=np.int32), (0, 1)),
+        actions=Categorical(np.zeros(n * steps, dtype=np.int32), (0, 1)),
         rewards=np.ones(n * steps),
         offsets=np.arange(n + 1) * steps,
         terminated=np.ones(n, dtype=bool),

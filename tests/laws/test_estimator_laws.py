@@ -229,7 +229,7 @@ def test_past_the_last_episode_that_follows_the_critic_answers(discount: float) 
         n = len(asked.data)
         again = found.pool(np.arange(n), n).values(np.random.default_rng(0).multinomial(n, [1 / n] * n, 5) * 1.0)
         assert np.isfinite(again).all()
-        assert found.believed == (where == "even at its first step")
+        assert found.model_only == (where == "even at its first step")
 
 
 def test_huge_weights_do_not_overflow_normalized_estimates() -> None:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from repbm.core import InputError
-from repbm.data import Coded, Trajectories
-from repbm.estimators import ActionValueCritic, Case, DirectMethod
-from repbm.models import ActionValues, FQENetwork, fit_fqe
+from repbm.critics import ActionValueCritic, ActionValues, FQENetwork, fit_fqe
+from repbm.data import Categorical, Trajectories
+from repbm.estimators import Case, DirectMethod
 from repbm.policies import ActionColumn, CallablePolicy, TabularPolicy
 from tests.laws.test_critic_laws import HORIZON, in_proportion
 from tests.laws.test_estimator_laws import WORLDS, case
@@ -59,7 +59,7 @@ def drifting(episodes: int = 300, horizon: int = 8) -> Trajectories:
     states = np.concatenate([start, start + moves], axis=1)
     return Trajectories(
         observations=states[:, :-1].reshape(-1, 1),
-        actions=Coded(actions.reshape(-1).astype(np.int32), (0, 1)),
+        actions=Categorical(actions.reshape(-1).astype(np.int32), (0, 1)),
         rewards=(states[:, :-1] + actions).reshape(-1),
         offsets=np.arange(episodes + 1) * horizon,
         terminated=np.zeros(episodes, dtype=bool),

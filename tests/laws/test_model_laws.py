@@ -12,13 +12,13 @@ import pytest
 
 from repbm.data import Trajectories
 from repbm.domains import TabularWorld
-from repbm.models import AM, BALANCED, Model, NetworkPreset, fit_network, fit_precise, fit_tabular, values_in
+from repbm.models import AM, BOTH_RISKS, Model, NetworkSettings, fit_closed_form, fit_network, fit_tabular, values_in
 from repbm.policies import CallablePolicy
 from tests.laws.worlds import Enumerated, enumerated
 from tests.systems import curved_step, linear_step, logged, rescaled, reward
 
 WORLDS = [enumerated(11), enumerated(12, actions=3), enumerated(13, deterministic=True), enumerated(14, states=4)]
-QUICK = NetworkPreset(hidden=16, batch=64, epochs=8, batches=25, learning_rate=0.01)
+QUICK = NetworkSettings(hidden=16, batch=64, epochs=8, batches=25, learning_rate=0.01)
 
 
 def wrong(known: Enumerated, seed: int) -> TabularWorld:
@@ -140,8 +140,8 @@ def test_units_of_states_change_no_prediction() -> None:
     other = rescaled(system, scale, shift)
     points = np.random.default_rng(2).normal(size=(50, 2)) * 0.7
     for fit, tolerance in (
-        (lambda one: fit_precise(one.data, one.support, BALANCED, 8), 1e-6),
-        (lambda one: fit_network(one.data, one.support, BALANCED, 8, 0, QUICK), 1e-3),
+        (lambda one: fit_closed_form(one.data, one.support, BOTH_RISKS, 8), 1e-6),
+        (lambda one: fit_network(one.data, one.support, BOTH_RISKS, 8, 0, QUICK), 1e-3),
     ):
         following, rewards = predicted(fit(system), points)
         following_other, rewards_other = predicted(fit(other), points * scale + shift)
@@ -160,7 +160,7 @@ def test_a_linear_world_is_recovered(noise: float) -> None:
     exact = linear_step(twice, actions).reshape(2, 40, 2).swapaxes(0, 1)
     exact_rewards = reward(twice, actions).reshape(2, 40).T
     for model in (
-        fit_precise(system.data, system.support, AM, 8),
+        fit_closed_form(system.data, system.support, AM, 8),
         fit_network(system.data, system.support, AM, 8, 0, QUICK),
     ):
         following, rewards = predicted(model, points)
@@ -184,7 +184,7 @@ def test_ends_that_time_explains_change_no_value(table: bool) -> None:
     horizon = cut.longest
 
     def values(data: Trajectories) -> np.ndarray:
-        fit = fit_tabular(data, None, AM, horizon) if table else fit_precise(data, None, AM, horizon)
+        fit = fit_tabular(data, None, AM, horizon) if table else fit_closed_form(data, None, AM, horizon)
         return values_in(fit, policy, data.initial_observations).values
 
     np.testing.assert_allclose(values(ended), values(cut), rtol=1e-9)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from repbm.data import Coded, Trajectories
+from repbm.data import Categorical, Trajectories
 from repbm.domains import TabularWorld
 
 
@@ -75,7 +75,7 @@ def log_of(world: TabularWorld, behavior: np.ndarray, paths: list[Path]) -> Traj
     actions = np.concatenate([path.actions for path in paths])
     return Trajectories(
         observations=states[:, None].astype(np.float64),
-        actions=Coded(actions.astype(np.int32), tuple(range(world.rewards.shape[1]))),
+        actions=Categorical(actions.astype(np.int32), tuple(range(world.rewards.shape[1]))),
         rewards=world.rewards[states, actions],
         offsets=np.concatenate([[0], np.cumsum([len(path.actions) for path in paths])]),
         terminated=np.array([path.ended for path in paths]),
@@ -95,7 +95,7 @@ def joined(first: Trajectories, second: Trajectories) -> Trajectories:
     assert second.behavior is not None
     return Trajectories(
         observations=np.concatenate([first.observations, second.observations]),
-        actions=Coded(np.concatenate([first.actions.codes, second.actions.codes]), first.actions.labels),
+        actions=Categorical(np.concatenate([first.actions.codes, second.actions.codes]), first.actions.labels),
         rewards=np.concatenate([first.rewards, second.rewards]),
         offsets=np.concatenate([first.offsets, second.offsets[1:] + first.offsets[-1]]),
         terminated=np.concatenate([first.terminated, second.terminated]),

@@ -44,8 +44,8 @@ def collect(
 
 def _acting(words: str) -> ObservationPolicy:
     from repbm.core import InputError
-    from repbm.evaluation import as_policy
     from repbm.policies import ObservationPolicy
+    from repbm.policies.adapters import as_policy
 
     acts = as_policy(words)
     if not isinstance(acts, ObservationPolicy):

@@ -22,7 +22,7 @@ Ends = Annotated[
 def policies_of(given: list[str], trust_pickle: bool) -> dict[str, Policy]:
     """Each by its own name: what stands before an equals sign, else the whole word."""
     from repbm.core import InputError
-    from repbm.evaluation import as_policy
+    from repbm.policies.adapters import as_policy
 
     named: dict[str, str] = {}
     for words in given:

@@ -43,7 +43,7 @@ def reproduce(
     """Repeat an experiment of the paper, or one of ours: runs, a table beside the published figures, and plots."""
     from repbm.experiments import load_experiment
     from repbm.experiments import reproduce as run
-    from repbm.report import figures
+    from repbm.experiments.figures import figures
 
     experiment = _with_fidelity(load_experiment(name), fidelity)
     if policy is not None:
@@ -114,8 +114,7 @@ def _show(experiment: Experiment, table: pl.DataFrame) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from repbm.experiments import Spec
-    from repbm.report import result_cells
+    from repbm.experiments import Spec, result_cells
 
     errors = isinstance(experiment, Spec)
     lines = [_cells(row) for row in table.iter_rows(named=True)] if errors else result_cells(table, experiment.hidden)
@@ -136,7 +135,7 @@ def _show(experiment: Experiment, table: pl.DataFrame) -> None:
 
 
 def _cells(row: dict[str, Any]) -> dict[str, str]:
-    from repbm.report import number
+    from repbm.core import number
 
     cells = {"estimator": row["estimator"], "runs": str(row["runs"]), "undefined": str(row["undefined"])}
     for metric in ("mean", "individual"):

@@ -18,8 +18,7 @@ def reproduction(
 ) -> None:
     """Write a page of stored experiments: our tables beside the published ones, and every figure."""
     from repbm.core import InputError
-    from repbm.experiments import read_results
-    from repbm.report import reproduction_page
+    from repbm.experiments import read_results, reproduction_page
 
     if out.suffix != ".md":
         raise InputError("this is no name of a page", where=str(out), fix="let it end in .md")

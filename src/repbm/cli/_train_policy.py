@@ -23,7 +23,8 @@ def train_policy(
     from repbm.cli._console import progress
     from repbm.cli._target import target
     from repbm.core import stream
-    from repbm.domains import benchmark_world, collect, train_benchmark_policy
+    from repbm.domains import benchmark_world, collect
+    from repbm.domains.training import train_benchmark_policy
 
     with target(out, (".npz",), "policy") as write:
         with progress(False) as tell:

@@ -27,10 +27,10 @@ def value(
     import polars as pl
 
     from repbm.core import InputError
-    from repbm.evaluation import as_policy
     from repbm.logs import read_individuals
     from repbm.models import load_model, values_in
     from repbm.policies import ObservationPolicy
+    from repbm.policies.adapters import as_policy
 
     if not 0 <= discount <= 1:
         raise InputError(f"a discount of {discount:g}", fix="give a number from 0 to 1")

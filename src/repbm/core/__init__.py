@@ -3,6 +3,7 @@
 from repbm.core._errors import InputError, nearest
 from repbm.core._extras import optional
 from repbm.core._labels import Label, as_label
+from repbm.core._numbers import number
 from repbm.core._random import stream
 
-__all__ = ["InputError", "Label", "as_label", "nearest", "optional", "stream"]
+__all__ = ["InputError", "Label", "as_label", "nearest", "number", "optional", "stream"]

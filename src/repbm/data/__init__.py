@@ -1,16 +1,16 @@
 """Trajectories: the one dataset type, and what is computed from it alone."""
 
-from repbm.data._coded import Coded
-from repbm.data._segments import Block, Terms, cumulative_products, indices, log_products, over_blocks, totals
+from repbm.data._categorical import Categorical
+from repbm.data._segments import Block, StepValues, cumulative_products, indices, log_products, over_blocks, totals
 from repbm.data._states import numbered_states
 from repbm.data._support import Support, support
 from repbm.data._trajectories import Trajectories
 
 __all__ = [
     "Block",
-    "Coded",
+    "Categorical",
+    "StepValues",
     "Support",
-    "Terms",
     "Trajectories",
     "cumulative_products",
     "indices",

@@ -19,7 +19,7 @@ _BLOCK = 1 << 16
 
 Result = TypeVar("Result")
 
-Terms = Callable[[slice], Num[np.ndarray, " block"]]
+StepValues = Callable[[slice], Num[np.ndarray, " block"]]
 """The entries of a flat array at a slice of it, computed when asked for."""
 
 
@@ -55,7 +55,7 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="repbm")
 
 
-def totals(terms: Terms, offsets: Int[np.ndarray, " ends"]) -> Float[np.ndarray, " n"]:
+def totals(terms: StepValues, offsets: Int[np.ndarray, " ends"]) -> Float[np.ndarray, " n"]:
     """The sum of every segment; terms beyond floating point give inf or NaN, without a warning."""
 
     def work(block: Block) -> Float[np.ndarray, " m"]:
@@ -65,7 +65,7 @@ def totals(terms: Terms, offsets: Int[np.ndarray, " ends"]) -> Float[np.ndarray,
     return np.concatenate(list(over_blocks(work, offsets)))
 
 
-def cumulative_products(terms: Terms, offsets: Int[np.ndarray, " ends"]) -> Float[np.ndarray, " steps"]:
+def cumulative_products(terms: StepValues, offsets: Int[np.ndarray, " ends"]) -> Float[np.ndarray, " steps"]:
     """Running products of factors >= 0 that start anew in every segment, summed as logarithms.
 
     A product is exactly 0 once a factor was 0, exactly 1 while all factors are 1, and inf beyond floating point.

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from repbm.data._segments import Block, Terms, cumulative_products, log_products, over_blocks
+from repbm.data._segments import Block, StepValues, cumulative_products, log_products, over_blocks
 from repbm.data._trajectories import Trajectories
 
 
@@ -23,7 +23,7 @@ class Support:
     """
 
     data: Trajectories
-    logged: Terms
+    logged: StepValues
     factual_count: Float[np.ndarray, " longest"]
     counterfactual_count: Float[np.ndarray, " longest"]
     factual_squares: Float[np.ndarray, " longest"]
@@ -67,7 +67,7 @@ class Support:
         return int(reached[-1]) if len(reached) else None
 
 
-def support(data: Trajectories, logged: Terms) -> Support:
+def support(data: Trajectories, logged: StepValues) -> Support:
     """The support of a policy that gives the logged action of each step the probability `logged`."""
     steps, longest = data.steps, data.longest
 

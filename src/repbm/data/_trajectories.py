@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
 from repbm.core import InputError
-from repbm.data._coded import Coded
-from repbm.data._segments import Terms, gather, indices, over_blocks, totals
+from repbm.data._categorical import Categorical
+from repbm.data._segments import StepValues, gather, indices, over_blocks, totals
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Trajectories:
     """
 
     observations: Float[np.ndarray, "steps dimensions"]
-    actions: Coded
+    actions: Categorical
     rewards: Float[np.ndarray, " steps"]
     offsets: Int[np.ndarray, " ends"]
     terminated: Bool[np.ndarray, " episodes"]
@@ -33,7 +33,7 @@ class Trajectories:
     behavior: Float[np.ndarray, " steps"] | None = None
     episode_labels: Shaped[np.ndarray, " episodes"] | None = None
     observation_names: tuple[str, ...] = ()
-    columns: Mapping[str, Coded | Float[np.ndarray, " steps"]] = field(default_factory=dict)
+    columns: Mapping[str, Categorical | Float[np.ndarray, " steps"]] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ class Trajectories:
         following[self.lasts] = self.final_observations
         return following
 
-    def discounted(self, terms: Terms, discount: float) -> Terms:
+    def discounted(self, terms: StepValues, discount: float) -> StepValues:
         """discount^t times the term of step t."""
         if discount == 1:
             return terms
@@ -100,7 +100,7 @@ class Trajectories:
         """sum_t discount^t r_t of every episode."""
         return totals(self.discounted(lambda at: self.rewards[at], discount), self.offsets)
 
-    def delayed(self, values: Float[np.ndarray, " steps"], initial: float) -> Terms:
+    def delayed(self, values: Float[np.ndarray, " steps"], initial: float) -> StepValues:
         """The value one step earlier in the same episode; `initial` at its first step."""
         steps = self.steps
 
@@ -111,7 +111,7 @@ class Trajectories:
 
         return terms
 
-    def step_sums(self, terms: Terms) -> Float[np.ndarray, " longest"]:
+    def step_sums(self, terms: StepValues) -> Float[np.ndarray, " longest"]:
         """The sum over episodes of the terms of step t, for every t."""
         steps = self.steps
         return sum(

@@ -132,9 +132,9 @@ def judge(case: Case, model: Model | TabularModel | None, seed: int = 0, missed:
     horizon = case.horizon or data.longest
     strange = None
     if model is not None and isinstance(policy, ObservationPolicy):
-        from repbm.models import strangeness
+        from repbm.models import novelty
 
-        strange = strangeness(model, data, policy, horizon, seed)
+        strange = novelty(model, data, policy, horizon, seed)
     weights = None if data.behavior is None else case.weights
     return Verdict(
         usual=float(data.lengths.mean()),
@@ -166,8 +166,8 @@ def _weighed(weights: Weights) -> int:
 
 def model_of(data: Trajectories, horizon: int, seed: int = 0) -> Model | TabularModel:
     """A model of the log alone, good enough to see where a policy leads."""
-    from repbm.models import AM, few_states, fit_precise, fit_tabular
+    from repbm.models import AM, few_states, fit_closed_form, fit_tabular
 
     if few_states(data):
         return fit_tabular(data, None, AM, horizon)
-    return fit_precise(data, None, AM, horizon, seed)
+    return fit_closed_form(data, None, AM, horizon, seed)

@@ -3,13 +3,11 @@
 from repbm.domains._benchmarks import benchmark_policy, benchmark_world
 from repbm.domains._cartpole import CartPole
 from repbm.domains._hiv import HIV
-from repbm.domains._hiv_policy import train_hiv_policy
 from repbm.domains._map2d import Map2D, map_behaviors
 from repbm.domains._mountaincar import MountainCar
 from repbm.domains._sepsis import NearestState, Sepsis
 from repbm.domains._simulator import Simulator, collect, truth
 from repbm.domains._tabular import TabularWorld
-from repbm.domains._trained import train_benchmark_policy
 from repbm.domains._tree import BinaryTree, enumerated_tree_bias, estimated_tree_behavior, tree_bias
 
 __all__ = [
@@ -28,8 +26,6 @@ __all__ = [
     "enumerated_tree_bias",
     "estimated_tree_behavior",
     "map_behaviors",
-    "train_benchmark_policy",
-    "train_hiv_policy",
     "tree_bias",
     "truth",
 ]

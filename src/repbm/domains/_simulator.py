@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from repbm.core import InputError, Label
-from repbm.data import Coded, Trajectories
+from repbm.data import Categorical, Trajectories
 from repbm.domains._draws import drawn
 from repbm.policies import ObservationPolicy, Softened
 
@@ -85,7 +85,7 @@ def collect(
     codes = np.concatenate([moment.actions for moment in moments])[order]
     return Trajectories(
         observations=np.concatenate([moment.observations for moment in moments])[order],
-        actions=Coded(codes.astype(np.int32), simulator.actions),
+        actions=Categorical(codes.astype(np.int32), simulator.actions),
         rewards=np.concatenate([moment.rewards for moment in moments])[order],
         offsets=np.concatenate([[0], np.cumsum(np.bincount(who, minlength=episodes))]),
         terminated=terminated,

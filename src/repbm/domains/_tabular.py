@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from repbm.data import Coded, Trajectories
+from repbm.data import Categorical, Trajectories
 from repbm.domains._draws import drawn
 
 
@@ -75,7 +75,7 @@ class TabularWorld:
         states, actions = states[order], actions[order]
         return Trajectories(
             observations=states[:, None].astype(np.float64),
-            actions=Coded(actions.astype(np.int32), tuple(range(self.rewards.shape[1]))),
+            actions=Categorical(actions.astype(np.int32), tuple(range(self.rewards.shape[1]))),
             rewards=rewards[order],
             offsets=np.concatenate([[0], np.cumsum(np.bincount(episode, minlength=episodes))]),
             terminated=terminated,

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from repbm.core import InputError, Label
-from repbm.data import Support, Terms, Trajectories, over_blocks, support
+from repbm.data import StepValues, Support, Trajectories, over_blocks, support
 from repbm.estimators._weights import Weights
 from repbm.policies import Decisions, ObservationPolicy, Policy, Softened
 
@@ -94,6 +94,6 @@ class Case:
         return self.data.returns(self.discount)
 
     @property
-    def rewards(self) -> Terms:
+    def rewards(self) -> StepValues:
         """discount^t r_t of every step."""
         return self.data.discounted(lambda at: self.data.rewards[at], self.discount)

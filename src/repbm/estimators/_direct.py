@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from repbm.estimators._case import Case
-from repbm.estimators._critics import Critic
+from repbm.estimators._critic import Critic
 from repbm.estimators._estimate import Estimate
 
 
@@ -25,7 +25,7 @@ class DirectMethod:
     def __call__(self, case: Case) -> Estimate:
         initial = self.critic.initial(case)
         values = initial.values
-        return Estimate.of_contributions(values, float(len(values)), initial.note, values, believed=True)
+        return Estimate.of_contributions(values, float(len(values)), initial.note, values, model_only=True)
 
     def values_of(
         self, case: Case, states: Float[np.ndarray, "individuals dimensions"]

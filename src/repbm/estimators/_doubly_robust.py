@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from repbm.data import totals
 from repbm.estimators._case import Case
-from repbm.estimators._critics import Critic
+from repbm.estimators._critic import Critic
 from repbm.estimators._estimate import Estimate
 from repbm.estimators._importance import unnormalized
 from repbm.estimators._normalized import CRITIC_ALONE, NormalizedTerms

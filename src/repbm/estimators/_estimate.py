@@ -29,7 +29,7 @@ class Estimate:
     where none depends on other episodes; self-normalised ones are not, and carry `pool`, which sums them over
     groups of episodes (given one group number an episode and the number of groups) so that episodes can be
     resampled. `individual` values are there where the estimator answers for a single initial state. An estimate that is
-    `believed` rests on a critic alone: its contributions tell nothing of the critic's own error.
+    `model_only` rests on a critic alone: its contributions tell nothing of the critic's own error.
     """
 
     value: float | None
@@ -38,7 +38,7 @@ class Estimate:
     note: str = ""
     pool: Callable[[Int[np.ndarray, " episodes"], int], Pooled] | None = None
     individual: Float[np.ndarray, " episodes"] | None = None
-    believed: bool = False
+    model_only: bool = False
 
     @property
     def independent(self) -> bool:
@@ -51,14 +51,14 @@ class Estimate:
         effective_episodes: float,
         note: str = "",
         individual: Float[np.ndarray, " episodes"] | None = None,
-        believed: bool = False,
+        model_only: bool = False,
     ) -> Estimate:
         """An estimate whose contributions are independent."""
         with np.errstate(invalid="ignore"):
             value = float(contributions.mean())
         if not np.isfinite(value):
             return cls(None, None, effective_episodes, "not defined: the weights exceed floating point")
-        return cls(value, contributions, effective_episodes, note, individual=individual, believed=believed)
+        return cls(value, contributions, effective_episodes, note, individual=individual, model_only=model_only)
 
 
 @runtime_checkable

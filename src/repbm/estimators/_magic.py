@@ -9,9 +9,9 @@ from jaxtyping import Float, Int
 from scipy.optimize import nnls
 
 from repbm.core import InputError, stream
-from repbm.data import Terms
+from repbm.data import StepValues
 from repbm.estimators._case import Case
-from repbm.estimators._critics import Critic
+from repbm.estimators._critic import Critic
 from repbm.estimators._estimate import Estimate
 from repbm.estimators._normalized import NormalizedTerms
 from repbm.estimators._weights import Weights
@@ -66,7 +66,7 @@ class Magic:
         blend = best_blend(returns, bias)
         estimate = blended(doubly, steps, blend).estimate()
         alone = float(blend[steps == -1].sum())
-        return replace(estimate, note=_note(steps, blend, last, weights), believed=bool(alone > 1 - 1e-9))
+        return replace(estimate, note=_note(steps, blend, last, weights), model_only=bool(alone > 1 - 1e-9))
 
 
 def chosen_steps(last: int) -> Int[np.ndarray, " returns"]:
@@ -90,7 +90,7 @@ def blended(
     earlier = np.cumsum(at_step[::-1])[::-1]
     beyond = earlier[1:]
 
-    def scaled(terms: Terms, factors: np.ndarray) -> Terms:
+    def scaled(terms: StepValues, factors: np.ndarray) -> StepValues:
         return lambda at: terms(at) * factors[data.steps[at]]
 
     assert doubly.before is not None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from repbm.data import Block, Terms, over_blocks, totals
+from repbm.data import Block, StepValues, over_blocks, totals
 from repbm.estimators._estimate import Estimate
 from repbm.estimators._weights import Weights
 
@@ -29,8 +29,8 @@ class NormalizedTerms:
     """The terms `after` (a_t, paired with w_t) and `before` (b_t, paired with w_{t-1}) of every logged step."""
 
     weights: Weights
-    after: Terms
-    before: Terms | None = None
+    after: StepValues
+    before: StepValues | None = None
 
     def estimate(self) -> Estimate:
         weights, data = self.weights, self.weights.data
@@ -43,8 +43,8 @@ class NormalizedTerms:
             earlier = np.concatenate([[1.0], scale[:-1]])
             contributions += totals(lambda at: self._before(at) * earlier[data.steps[at]], data.offsets)
         note = f"{weights.vanishing}: {CRITIC_ALONE}" if weights.vanishes else ""
-        believed = not weights.sums.any()
-        return Estimate(float(contributions.mean()), contributions, effective, note, self.pool, believed=believed)
+        model_only = not weights.sums.any()
+        return Estimate(float(contributions.mean()), contributions, effective, note, self.pool, model_only=model_only)
 
     @property
     def scale(self) -> Float[np.ndarray, " longest"]:

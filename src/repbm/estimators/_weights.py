@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from repbm.data import Block, Terms, Trajectories, log_products, over_blocks
+from repbm.data import Block, StepValues, Trajectories, log_products, over_blocks
 
 _LARGEST_LOG = 600.0
 """Logarithms of weights beyond this, either way, are kept relative to the largest of their step."""
@@ -30,7 +30,7 @@ class Weights:
     log_scales: Float[np.ndarray, " longest"] | None = None
 
     @classmethod
-    def of_ratios(cls, data: Trajectories, ratios: Terms) -> Weights:
+    def of_ratios(cls, data: Trajectories, ratios: StepValues) -> Weights:
         scaled, log_last = np.empty(len(data.rewards)), np.empty(len(data))
 
         def work(block: Block) -> float:
@@ -62,16 +62,16 @@ class Weights:
             return self.scaled[at] * np.exp(self.log_scales)[self.data.steps[at]]
 
     @property
-    def plain_before(self) -> Terms:
+    def plain_before(self) -> StepValues:
         """w_{t-1} itself, with w_{-1} = 1."""
         return self.before if self.log_scales is None else self.data.delayed(self.plain(slice(None)), 1.0)
 
     @property
-    def before(self) -> Terms:
+    def before(self) -> StepValues:
         """The scaled w_{t-1} of every step, with w_{-1} = 1."""
         return self.data.delayed(self.scaled, 1.0)
 
-    def mattering(self, share: float) -> Bool[np.ndarray, " steps"]:
+    def non_negligible(self, share: float) -> Bool[np.ndarray, " steps"]:
         """Which steps to keep so that the others together carry at most this share of the w_{t-1} of their step t.
 
         Equal weights stay together, so that the order of the episodes does not matter.

@@ -2,7 +2,6 @@
 
 from repbm.evaluation._evaluate import Evaluation, evaluate
 from repbm.evaluation._names import ESTIMATORS, as_estimator
-from repbm.evaluation._policies import as_policy
 from repbm.evaluation._store import check_target, write
 from repbm.evaluation._workshop import Paper, Precise, Preset, as_preset
 
@@ -13,7 +12,6 @@ __all__ = [
     "Precise",
     "Preset",
     "as_estimator",
-    "as_policy",
     "as_preset",
     "check_target",
     "evaluate",

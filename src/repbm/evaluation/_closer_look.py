@@ -12,9 +12,10 @@ from jaxtyping import Float, Int
 
 from repbm.core import stream
 from repbm.data import Trajectories
+from repbm.doctor import Backtest, backtest
 from repbm.estimators import Case
 from repbm.evaluation._workshop import Workshop
-from repbm.inference import Group, Rehearsal, rehearse, subgroups
+from repbm.inference import Group, subgroups
 from repbm.policies import ObservationPolicy
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class CloserLook:
         return next(iter(self.cases.values())).returns
 
     @cached_property
-    def rehearsal(self) -> Rehearsal | None:
+    def rehearsal(self) -> Backtest | None:
         """A model of four fifths of the log, asked about the rest; None without a model, or with too few."""
         if not self.models or len(self.data) < _FEWEST:
             return None
@@ -54,11 +55,11 @@ class CloserLook:
         fitted = case.take(np.sort(order[:part]))
         model = self.workshop.preset.rehearsed(case, fitted, seed, self.workshop.tell)
         horizon = case.horizon or self.data.longest
-        return rehearse(model, fitted.data, self.data.take(np.sort(order[part:])), case.discount, horizon, seed)
+        return backtest(model, fitted.data, self.data.take(np.sort(order[part:])), case.discount, horizon, seed)
 
-    def familiarity(self, policy: str, episodes: Int[np.ndarray, " some"]) -> Float[np.ndarray, " some"] | None:
+    def support_probability(self, policy: str, episodes: Int[np.ndarray, " some"]) -> Float[np.ndarray, " some"] | None:
         """The chance of these individuals to meet only what the log shows; NaN past what can be followed in time."""
-        from repbm.models import familiarity
+        from repbm.models import support_probability
 
         case = self.cases[policy]
         model = self.models.get((policy, "am"), self.models.get((policy, "repbm")))
@@ -67,7 +68,7 @@ class CloserLook:
         horizon = case.horizon or self.data.longest
         states = self.data.initial_observations[episodes[: max(1, _MOST_PATH_STEPS // horizon)]]
         found = np.full(len(episodes), np.nan)
-        found[: len(states)] = familiarity(model, self.data, case.policy, states, horizon, self.workshop.seed)
+        found[: len(states)] = support_probability(model, self.data, case.policy, states, horizon, self.workshop.seed)
         return found
 
     def groups(self, values: Float[np.ndarray, " episodes"]) -> list[Group]:

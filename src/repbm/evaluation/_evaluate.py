@@ -19,13 +19,13 @@ from repbm.doctor import Examination, Verdict, examine, judge
 from repbm.estimators import Case, DirectMethod, Estimator
 from repbm.evaluation._closer_look import CloserLook
 from repbm.evaluation._names import Recipe, as_estimator, default_estimators, needs_behavior
-from repbm.evaluation._policies import as_policy
 from repbm.evaluation._store import fingerprint, write
 from repbm.evaluation._tables import Tables
 from repbm.evaluation._workshop import Precise, Preset, Workshop
 from repbm.inference import Resampling
 from repbm.logs import Source, read_individuals, read_log
 from repbm.policies import LearnedBehavior, ObservationPolicy, Policy, learn_behavior
+from repbm.policies.adapters import as_policy
 
 if TYPE_CHECKING:
     from repbm.models import Model, TabularModel

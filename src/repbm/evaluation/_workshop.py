@@ -10,17 +10,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from repbm.core import InputError, stream
+from repbm.critics import ActionValueCritic, CrossFittedCritic, ModelCritic, TabularCritic
 from repbm.data import Trajectories
-from repbm.estimators import (
-    ActionValueCritic,
-    Case,
-    Critic,
-    CrossFittedCritic,
-    Estimator,
-    ModelCritic,
-    TabularCritic,
-    acting,
-)
+from repbm.estimators import Case, Critic, Estimator, acting
 from repbm.evaluation._names import CRITICS, Recipe
 from repbm.inference import Refits
 
@@ -177,10 +169,11 @@ class Workshop:
         return CrossFittedCritic(tuple(self._fitted(name, case.take(rows)) for rows in others), folds, name)
 
     def _fitted(self, name: str, case: Case, whole: Case | None = None) -> Critic:
-        from repbm.models import AM, AM_PI, BALANCED, fit_fqe, fit_mrdr
+        from repbm.critics import fit_fqe, fit_mrdr
+        from repbm.models import AM, AM_PI, BOTH_RISKS
 
         horizon = case.horizon or case.data.longest
-        objectives = {objective.name: objective for objective in (BALANCED, AM, AM_PI)}
+        objectives = {objective.name: objective for objective in (BOTH_RISKS, AM, AM_PI)}
         if name in objectives:
             return self.preset.critic(case, objectives[name], self.seed, self.tell, whole)
         if name == "fqe":

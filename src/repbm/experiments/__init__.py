@@ -2,10 +2,12 @@
 
 from repbm.experiments._balance import Balance
 from repbm.experiments._behavior_error import BehaviorError
+from repbm.experiments._cells import result_cells
 from repbm.experiments._experiment import Experiment, Task, Tell, Worker, fingerprint
 from repbm.experiments._fidelity import Fidelity
 from repbm.experiments._load import EXPERIMENTS, load_experiment
 from repbm.experiments._objectives import alpha_of
+from repbm.experiments._page import Page, reproduction_page
 from repbm.experiments._points import Point, Sweep
 from repbm.experiments._published import claims, published
 from repbm.experiments._results import Result, read_results
@@ -25,6 +27,7 @@ __all__ = [
     "BehaviorError",
     "Experiment",
     "Fidelity",
+    "Page",
     "Point",
     "Result",
     "Spec",
@@ -43,6 +46,8 @@ __all__ = [
     "read_results",
     "read_spec",
     "reproduce",
+    "reproduction_page",
+    "result_cells",
     "run",
     "seed_of",
     "table",

@@ -21,13 +21,13 @@ from repbm.experiments._toml import one_of, settings, several, value, values
 from repbm.models import (
     LinearMMD,
     Model,
-    NetworkPreset,
+    NetworkSettings,
     Objective,
-    PaperPreset,
+    PaperSettings,
     TabularModel,
+    fit_closed_form,
     fit_network,
     fit_paper,
-    fit_precise,
     fit_tabular,
     values_in,
 )
@@ -62,9 +62,9 @@ class Balance(Experiment):
     """How many tell the value in a model that draws."""
     base: Point
     sweeps: tuple[Sweep, ...]
-    paper: dict[str, PaperPreset]
+    paper: dict[str, PaperSettings]
     """The settings of the published network in each world."""
-    residual: NetworkPreset
+    residual: NetworkSettings
 
     schema = _ROWS
     hidden = SETTINGS
@@ -126,7 +126,7 @@ class Balance(Experiment):
         self, case: Case, point: Point, group: list[Objective], horizon: int, seed: int
     ) -> Sequence[Model | TabularModel | InputError]:
         if point.fit == "paper":
-            preset = replace(self.paper.get(point.world, PaperPreset()), representation=point.units)
+            preset = replace(self.paper.get(point.world, PaperSettings()), representation=point.units)
             try:
                 return fit_paper(case.data, case.support, group, horizon, seed, preset)
             except InputError as fault:
@@ -142,7 +142,7 @@ class Balance(Experiment):
         if point.fit == "tabular":
             return fit_tabular(case.data, case.support, objective, horizon)
         if point.fit == "precise":
-            return fit_precise(case.data, case.support, objective, horizon, seed)
+            return fit_closed_form(case.data, case.support, objective, horizon, seed)
         preset = replace(self.residual, hidden=point.units)
         return fit_network(case.data, case.support, objective, horizon, seed, preset)
 
@@ -221,6 +221,6 @@ def balance_of(given: Mapping[str, Any], name: str, where: str) -> Balance:
         model_rollouts=found["model_rollouts"],
         base=base,
         sweeps=tuple(sweeps),
-        paper={world: settings(PaperPreset, papers[world], f"{where}, [paper.{world}]") for world in papers},
-        residual=settings(NetworkPreset, found.get("residual", {}), f"{where}, [residual]"),
+        paper={world: settings(PaperSettings, papers[world], f"{where}, [paper.{world}]") for world in papers},
+        residual=settings(NetworkSettings, found.get("residual", {}), f"{where}, [residual]"),
     )

@@ -10,12 +10,13 @@ import numpy as np
 from jaxtyping import Float
 
 from repbm.core import InputError
-from repbm.estimators import ActionValueCritic, Case, Critic, DirectMethod, Estimator, ModelCritic
+from repbm.critics import ActionValueCritic, ModelCritic, fit_fqe, fit_mrdr
+from repbm.estimators import Case, Critic, DirectMethod, Estimator
 from repbm.evaluation import ESTIMATORS
 from repbm.experiments._objectives import named_objective
 from repbm.experiments._rows import PRECISE, critic_of
 from repbm.experiments._spec import Spec
-from repbm.models import Model, fit_fqe, fit_mrdr, fit_paper, fit_precise
+from repbm.models import Model, fit_closed_form, fit_paper
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,9 @@ class Critics:
         if named_objective(name) is not None:
             return ModelCritic(self._published[name](), name, self.seed, step_dtype=np.float32)
         if name in PRECISE:
-            return ModelCritic(fit_precise(case.data, case.support, PRECISE[name], horizon, self.seed), name, self.seed)
+            return ModelCritic(
+                fit_closed_form(case.data, case.support, PRECISE[name], horizon, self.seed), name, self.seed
+            )
         if name == "fqe":
             values = fit_fqe(case.data, case.policy, case.discount, horizon, seed=self.seed)
         else:

@@ -7,9 +7,9 @@ import re
 from dataclasses import replace
 
 from repbm.core import InputError
-from repbm.models import AM, AM_PI, BALANCED, IPM, LinearMMD, Objective, RadialMMD, Wasserstein
+from repbm.models import AM, AM_PI, BOTH_RISKS, IPM, LinearMMD, Objective, RadialMMD, Wasserstein
 
-PAPER: dict[str, Objective] = {objective.name: objective for objective in (BALANCED, AM, AM_PI)}
+PAPER: dict[str, Objective] = {objective.name: objective for objective in (BOTH_RISKS, AM, AM_PI)}
 """Objectives with the settings of a preset."""
 
 _DISTANCES: dict[str, IPM] = {
@@ -43,7 +43,7 @@ def named_objective(name: str) -> Objective | None:
     if alpha is None or found is None:
         return PAPER.get(name)
     distance = replace(_DISTANCES[found[3] or "linear"], scale_free=bool(found[2]))
-    return Objective(name, BALANCED.behavior, BALANCED.target, alpha, distance)
+    return Objective(name, BOTH_RISKS.behavior, BOTH_RISKS.target, alpha, distance)
 
 
 def checked_objective(name: str, where: str) -> Objective:

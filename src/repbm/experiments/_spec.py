@@ -11,15 +11,15 @@ import polars as pl
 
 from repbm.core import InputError
 from repbm.domains import HIV, CartPole, MountainCar, Simulator, benchmark_policy
-from repbm.evaluation import as_policy
 from repbm.experiments._experiment import Experiment, Worker
 from repbm.experiments._fidelity import Fidelity
 from repbm.experiments._published import published
 from repbm.experiments._rows import ROWS, SCHEMA, is_row
 from repbm.experiments._table import table
 from repbm.experiments._toml import one_of, parsed, read_text, settings, several, source, values
-from repbm.models import PaperPreset
+from repbm.models import PaperSettings
 from repbm.policies import ObservationPolicy
+from repbm.policies.adapters import as_policy
 
 SPECS = ("cartpole-long", "cartpole-short", "mountaincar", "hiv", "alpha-long", "alpha-short")
 """The experiments that come with the package."""
@@ -46,7 +46,7 @@ class Spec(Experiment):
     horizon: int
     discount: float
     rows: tuple[str, ...]
-    paper: PaperPreset
+    paper: PaperSettings
     published: str = ""
     """Whose published figures stand beside the rows."""
     relative: bool = False
@@ -136,4 +136,4 @@ def spec_of(given: Mapping[str, Any], name: str, where: str) -> Spec:
     needed = kinds | {"rows": list, "paper": dict}
     found = values(given, needed | optional, where, needed)
     rows = several(found.pop("rows"), str, "rows", where)
-    return Spec(name=name, rows=rows, paper=settings(PaperPreset, found.pop("paper"), f"{where}, [paper]"), **found)
+    return Spec(name=name, rows=rows, paper=settings(PaperSettings, found.pop("paper"), f"{where}, [paper]"), **found)

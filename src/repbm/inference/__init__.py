@@ -6,7 +6,6 @@ from repbm.inference._difference import difference
 from repbm.inference._intervals import Interval, Resampling, interval
 from repbm.inference._ranking import Contender, contender, paired_difference, probabilities_best
 from repbm.inference._refits import Refits
-from repbm.inference._rehearsal import Rehearsal, rehearse
 from repbm.inference._selection import Selection, selection
 from repbm.inference._sensitivity import behavior_sensitivity
 from repbm.inference._subgroups import Group, subgroups
@@ -19,7 +18,6 @@ __all__ = [
     "Group",
     "Interval",
     "Refits",
-    "Rehearsal",
     "Resampling",
     "Selection",
     "behavior_sensitivity",
@@ -31,7 +29,6 @@ __all__ = [
     "paired_difference",
     "pareto_k",
     "probabilities_best",
-    "rehearse",
     "selection",
     "subgroups",
 ]

@@ -77,7 +77,7 @@ def interval(estimate: Estimate, level: float, resampling: Resampling) -> Interv
         return Interval(None, None, None, "no interval: one episode only")
     if estimate.effective_episodes == 0:
         return Interval(None, None, None, "no interval: no episode with weight")
-    if estimate.believed:
+    if estimate.model_only:
         return Interval(None, None, None, "no interval: fit the critic again to resampled logs for one (--refits 20)")
     if estimate.pool is None:
         return student(estimate.value, estimate.contributions, level)

@@ -27,7 +27,7 @@ def contender(estimate: Estimate, resampling: Resampling, refits: Refits | None 
         return None
     if refits is not None:
         return Contender(estimate.value, refits.means)
-    if estimate.believed or estimate.effective_episodes == 0 or len(estimate.contributions) < 2:
+    if estimate.model_only or estimate.effective_episodes == 0 or len(estimate.contributions) < 2:
         return Contender(estimate.value, None)
     if estimate.pool is None:
         return Contender(estimate.value, resampling.means(estimate.contributions))

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from repbm.core import InputError
-from repbm.data import Coded
+from repbm.data import Categorical
 from repbm.logs._tables import Table
 
 _FEW_LABELS = 127
@@ -67,7 +67,7 @@ class Columns:
                 raise self._fault(name, wrong, f"is {array[wrong][0]}", "every value must be a finite number")
         return array
 
-    def labels(self, name: str, what: str) -> Coded:
+    def labels(self, name: str, what: str) -> Categorical:
         """A column of labels: whole numbers or text, none missing."""
         series = whole(self.series(name))
         if series.null_count() or series.dtype == pl.Null:
@@ -92,7 +92,7 @@ class Columns:
             )
         found = series.unique().sort()
         codes = series.replace_strict(found, pl.Series(range(len(found)), dtype=pl.Int32))
-        return Coded(codes.to_numpy(), tuple(found.to_list()))
+        return Categorical(codes.to_numpy(), tuple(found.to_list()))
 
     def flags(self, name: str) -> np.ndarray:
         """A column of true/false; empty counts as false."""
@@ -130,18 +130,18 @@ class Columns:
         return InputError(f"column '{name}' {what}", where=self.place(int(np.flatnonzero(wrong)[0])), fix=fix)
 
 
-def _coded(series: pl.Series) -> Coded:
+def _coded(series: pl.Series) -> Categorical:
     """Whole numbers as labels, a stored chunk at a time; one byte an entry where there are few."""
     low, high = cast(int, series.min()), cast(int, series.max())
     if high - low > _FEW_LABELS:
-        return Coded.of(series.to_numpy())
+        return Categorical.of(series.to_numpy())
     chunks = [chunk.to_numpy() for chunk in series.get_chunks()]
     present = np.zeros(high - low + 1, dtype=bool)
     for chunk in chunks:
         present[chunk - low if low else chunk] = True
     place = (np.cumsum(present) - 1).astype(np.int8)
     codes = np.concatenate([place[chunk - low if low else chunk] for chunk in chunks])
-    return Coded(codes, tuple((np.flatnonzero(present) + low).tolist()))
+    return Categorical(codes, tuple((np.flatnonzero(present) + low).tolist()))
 
 
 def whole(series: pl.Series) -> pl.Series:

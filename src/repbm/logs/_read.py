@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from repbm.core import InputError
-from repbm.data import Coded, Trajectories
+from repbm.data import Categorical, Trajectories
 from repbm.logs._columns import Columns, whole
 from repbm.logs._layout import Layout, layout
 from repbm.logs._structure import Structure, endings, structure
@@ -124,7 +124,7 @@ def _behavior(at: Columns, name: str) -> np.ndarray:
     return probabilities
 
 
-def _kept(at: Columns, name: str) -> Coded | np.ndarray:
+def _kept(at: Columns, name: str) -> Categorical | np.ndarray:
     if whole(at.series(name)).dtype.is_float():
         return at.numbers(name).astype(np.float64, copy=False)
     return at.labels(name, "a policy's action")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from repbm.data import Coded, Trajectories
+from repbm.data import Categorical, Trajectories
 
 
 def log_frame(data: Trajectories) -> pl.DataFrame:
@@ -39,14 +39,14 @@ def log_frame(data: Trajectories) -> pl.DataFrame:
     if data.behavior is not None:
         columns["behavior_prob"] = spread(pl.Series(data.behavior), at, rows)
     for name, column in data.columns.items():
-        if isinstance(column, Coded):
+        if isinstance(column, Categorical):
             columns[name] = _labels(column, at, rows)
         else:
             columns[name] = spread(pl.Series(column), at, rows)
     return pl.DataFrame(columns)
 
 
-def _labels(column: Coded, at: np.ndarray, rows: int) -> pl.Series:
+def _labels(column: Categorical, at: np.ndarray, rows: int) -> pl.Series:
     return spread(pl.Series(column.labels).gather(column.codes), at, rows)
 
 

@@ -1,62 +1,57 @@
 """What is fitted: models of the world, and the values that follow from them."""
 
-from repbm.models._action_values import ActionValues
-from repbm.models._automatic import CANDIDATES, Comparison, compare, path_error
-from repbm.models._fqe import fit_fqe
-from repbm.models._fqe_network import FQENetwork
-from repbm.models._ipm import IPM, LinearMMD, RadialMMD
+from repbm.models._compiled_policy import compiled, traceable
+from repbm.models._losses import step_losses
 from repbm.models._model import Model
-from repbm.models._mrdr import fit_mrdr
-from repbm.models._network import PaperNetwork, ResidualNetwork
-from repbm.models._objective import AM, AM_PI, AM_PI_IPM, BALANCED, Objective
-from repbm.models._paper import PaperPreset, fit_paper
-from repbm.models._precise import fit_precise
-from repbm.models._refit import refit_heads
-from repbm.models._residual import NetworkPreset, fit_network
-from repbm.models._risk import step_losses
+from repbm.models._novelty import novelty, support_probability
+from repbm.models._paper import PaperSettings, fit_paper
 from repbm.models._rollout import Rolled, roll_out
-from repbm.models._sinkhorn import Wasserstein
 from repbm.models._store import load_model, save_model
-from repbm.models._strangeness import familiarity, strangeness
 from repbm.models._tabular import TabularModel, few_states, fit_tabular
 from repbm.models._values import values_in
+from repbm.models.dynamics._choice import CANDIDATES, Comparison, compare, path_error
+from repbm.models.dynamics._closed_form import fit_closed_form
+from repbm.models.dynamics._network_fit import NetworkSettings, fit_network
+from repbm.models.objectives._distances import IPM, LinearMMD, RadialMMD
+from repbm.models.objectives._objective import AM, AM_PI, AM_PI_IPM, BOTH_RISKS, Objective
+from repbm.models.objectives._wasserstein import Wasserstein
+from repbm.models.training._head_refit import refit_heads
+from repbm.models.training._networks import PaperNetwork, ResidualNetwork
 
 __all__ = [
     "AM",
     "AM_PI",
     "AM_PI_IPM",
-    "BALANCED",
+    "BOTH_RISKS",
     "CANDIDATES",
     "IPM",
-    "ActionValues",
     "Comparison",
-    "FQENetwork",
     "LinearMMD",
     "Model",
-    "NetworkPreset",
+    "NetworkSettings",
     "Objective",
     "PaperNetwork",
-    "PaperPreset",
+    "PaperSettings",
     "RadialMMD",
     "ResidualNetwork",
     "Rolled",
     "TabularModel",
     "Wasserstein",
     "compare",
-    "familiarity",
+    "compiled",
     "few_states",
-    "fit_fqe",
-    "fit_mrdr",
+    "fit_closed_form",
     "fit_network",
     "fit_paper",
-    "fit_precise",
     "fit_tabular",
     "load_model",
+    "novelty",
     "path_error",
     "refit_heads",
     "roll_out",
     "save_model",
     "step_losses",
-    "strangeness",
+    "support_probability",
+    "traceable",
     "values_in",
 ]

@@ -11,10 +11,10 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from repbm.core import Label
-from repbm.models._kernel import KernelSum
-from repbm.models._polynomial import Polynomial
-from repbm.models._saturation import Saturation
-from repbm.models._termination import Termination
+from repbm.models.parts._saturation import Saturation
+from repbm.models.parts._termination import Termination
+from repbm.models.regression._kernel import KernelSum
+from repbm.models.regression._polynomial import Polynomial
 
 
 class Dynamics(eqx.Module):

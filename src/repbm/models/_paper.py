@@ -12,21 +12,21 @@ from jaxtyping import Bool
 
 from repbm.core import InputError, stream
 from repbm.data import Support, Trajectories
-from repbm.models._batches import PaperBatches
-from repbm.models._ending import fit_termination_network
-from repbm.models._ipm import LinearMMD
 from repbm.models._model import Model
-from repbm.models._network import PaperNetwork, ScaledNetwork, Units
-from repbm.models._objective import Objective
-from repbm.models._rows import Members, Rows, distances_of
-from repbm.models._sample import Sample
-from repbm.models._saturation import Saturation
-from repbm.models._scaling import Range
-from repbm.models._training import Plateau, Progress, Recipe, train
+from repbm.models.objectives._distances import LinearMMD
+from repbm.models.objectives._objective import Objective
+from repbm.models.parts._saturation import Saturation
+from repbm.models.parts._termination_network import fit_termination_network
+from repbm.models.training._batches import PaperBatches
+from repbm.models.training._loop import Plateau, Progress, Recipe, train
+from repbm.models.training._networks import PaperNetwork, ScaledNetwork, Units
+from repbm.models.training._rows import Members, Rows, distances_of
+from repbm.models.transitions._range import Range
+from repbm.models.transitions._table import TransitionTable
 
 
 @dataclass(frozen=True)
-class PaperPreset:
+class PaperSettings:
     """The settings behind the published figures: CartPole by default.
 
     MountainCar: alpha 0.1, batch 16, batches 50, input_scales (1, 10), weight_decay 5e-5. HIV: representation 64,
@@ -69,7 +69,7 @@ def fit_paper(
     objectives: Sequence[Objective],
     horizon: int,
     seed: int = 0,
-    preset: PaperPreset = PaperPreset(),  # noqa: B008 - frozen
+    preset: PaperSettings = PaperSettings(),  # noqa: B008 - frozen
     progress: Progress | None = None,
 ) -> list[Model]:
     """One model an objective, all trained together and from the same start on the same batches.
@@ -79,7 +79,7 @@ def fit_paper(
     off counts as one that went on ("not terminal"), and so does one that the world ended at the last step of the
     horizon. The models share one termination network.
     """
-    sample = Sample.of(data, support)
+    sample = TransitionTable.of(data, support)
     dimensions = sample.states.shape[1]
     kept = _training_part(data, sample, preset.training_share, seed)
     rewards = sample.rewards[kept] if preset.standard_rewards else None
@@ -126,7 +126,7 @@ def fit_paper(
     ]
 
 
-def _training_part(data: Trajectories, sample: Sample, share: float, seed: int) -> Bool[np.ndarray, " steps"]:
+def _training_part(data: Trajectories, sample: TransitionTable, share: float, seed: int) -> Bool[np.ndarray, " steps"]:
     count = max(1, round(share * len(data)))
     chosen = np.zeros(len(data), dtype=bool)
     chosen[stream(seed, "training-part").permutation(len(data))[:count]] = True

@@ -13,8 +13,9 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from repbm.core import InputError
+from repbm.models._compiled_policy import compiled, traceable
 from repbm.models._model import Model
-from repbm.policies import ObservationPolicy, compiled, traceable
+from repbm.policies import ObservationPolicy
 
 _LARGEST_BATCH = 1 << 13
 _SMALLEST_BATCH = 1 << 6

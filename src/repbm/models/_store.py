@@ -16,10 +16,14 @@ from scipy.sparse import csr_matrix
 
 from repbm._version import __version__
 from repbm.core import InputError
-from repbm.models._ending import TerminationNetwork
-from repbm.models._kernel import KernelSum
 from repbm.models._model import KernelDynamics, Model, Noise, PolynomialDynamics, PolynomialReward
-from repbm.models._network import (
+from repbm.models._tabular import TabularModel
+from repbm.models.parts._saturation import Saturation
+from repbm.models.parts._termination import Box, Logistic, Never
+from repbm.models.parts._termination_network import TerminationNetwork
+from repbm.models.regression._kernel import KernelSum
+from repbm.models.regression._polynomial import Polynomial
+from repbm.models.training._networks import (
     Layers,
     NetworkDynamics,
     NetworkReward,
@@ -28,10 +32,6 @@ from repbm.models._network import (
     ScaledNetwork,
     Units,
 )
-from repbm.models._polynomial import Polynomial
-from repbm.models._saturation import Saturation
-from repbm.models._tabular import TabularModel
-from repbm.models._termination import Box, Logistic, Never
 
 FORMAT = 1
 """Raised whenever an older program could misread a newer file."""

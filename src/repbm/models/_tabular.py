@@ -16,9 +16,9 @@ from scipy.sparse import csr_matrix
 
 from repbm.core import InputError, Label
 from repbm.data import Support, Trajectories, numbered_states
-from repbm.models._objective import Objective
-from repbm.models._sample import TRUST, Sample
 from repbm.models._states import found_states
+from repbm.models.objectives._objective import Objective
+from repbm.models.transitions._table import TRUST, TransitionTable
 from repbm.policies import ObservationPolicy
 
 _FEWEST_VISITS = 5
@@ -87,7 +87,7 @@ def few_states(data: Trajectories) -> bool:
 
 def fit_tabular(data: Trajectories, support: Support | None, objective: Objective, horizon: int) -> TabularModel:
     """Weighted frequencies of what followed, and weighted means of what was earned."""
-    sample = Sample.of(data, support if objective.target else None, TRUST, horizon)
+    sample = TransitionTable.of(data, support if objective.target else None, TRUST, horizon)
     weights = objective.weights(sample)
     states = np.unique(np.concatenate([sample.states, sample.next_states[sample.followed & ~sample.ended]]), axis=0)
     size, actions = len(states), sample.action_count

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from repbm.core import InputError, Label
-from repbm.data import Coded
+from repbm.data import Categorical
 from repbm.policies._base import Choices
 
 
@@ -14,7 +14,7 @@ def coded_actions(
 ) -> Choices:
     """One action an observation, in labels that are of the same kind as the log's."""
     try:
-        coded = Coded.of(answer, declared or ())
+        coded = Categorical.of(answer, declared or ())
     except ValueError as fault:
         raise InputError(
             f"{who} returns {fault}",

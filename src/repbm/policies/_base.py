@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from repbm.core import InputError, Label, as_label
-from repbm.data import Coded, Terms, Trajectories
+from repbm.data import Categorical, StepValues, Trajectories
 
 _BLOCK = 1 << 18
 
@@ -44,7 +44,7 @@ class Choices:
         result[:, place[place >= 0]] = self.what[:, place >= 0]
         return result
 
-    def of(self, actions: Coded) -> Float[np.ndarray, " batch"]:
+    def of(self, actions: Categorical) -> Float[np.ndarray, " batch"]:
         """The probability of one given action an observation."""
         column = {label: k for k, label in enumerate(self.labels)}
         place = np.asarray([column.get(label, -1) for label in actions.labels])[actions.codes]
@@ -78,7 +78,7 @@ class Decisions:
     """
 
     labels: tuple[Label, ...]
-    logged: Terms
+    logged: StepValues
     matrix: Callable[[], Float[np.ndarray, "steps actions"]] | None
 
     def softened(self, epsilon: float) -> Decisions:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from repbm.core import InputError
-from repbm.data import Coded, Trajectories
+from repbm.data import Categorical, Trajectories
 from repbm.policies._base import Choices, Decisions, Policy, checked_probabilities
 
 
@@ -36,7 +36,7 @@ class ActionColumn(_LogPolicy):
 
     def decisions(self, data: Trajectories) -> Decisions:
         taken = _column(data, self.column)
-        if not isinstance(taken, Coded):
+        if not isinstance(taken, Categorical):
             raise InputError(f"column '{self.column}' does not hold actions")
         known = data.actions.labels
         if not set(taken.labels) & set(known):
@@ -107,7 +107,7 @@ class ProbabilityColumns(_LogPolicy):
         return Decisions(known, lambda at: logged[at], lambda: matrix)
 
 
-def _column(data: Trajectories, name: str) -> Coded | np.ndarray:
+def _column(data: Trajectories, name: str) -> Categorical | np.ndarray:
     if name not in data.columns:
         raise InputError(f"the log was read without the column '{name}'")
     return data.columns[name]
@@ -116,7 +116,7 @@ def _column(data: Trajectories, name: str) -> Coded | np.ndarray:
 def _numbers(data: Trajectories, name: str) -> np.ndarray:
     """The column as float64; whole numbers arrive coded."""
     column = _column(data, name)
-    if not isinstance(column, Coded):
+    if not isinstance(column, Categorical):
         return column
     if any(isinstance(label, str) for label in column.labels):
         raise InputError(f"column '{name}' holds text", fix="give probabilities from 0 to 1")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -112,26 +112,6 @@ class NetworkPolicy(ObservationPolicy):
             return Choices(self.actions, scores.argmax(axis=1))
         odds = np.exp(scores - scores.max(axis=1, keepdims=True))
         return Choices(self.actions, odds / odds.sum(axis=1, keepdims=True))
-
-    def traced(self, labels: tuple[Label, ...]) -> Callable[[Any], Any]:
-        """The same probabilities as a function that JAX can trace, columns in the order of `labels`."""
-        import jax
-        import jax.numpy as jnp
-
-        # Outputs for actions beyond `labels` compete too; taking one of them gives a row of zeros.
-        order = np.asarray([self.actions.index(label) for label in labels])
-
-        def probabilities(observations: jax.Array) -> jax.Array:
-            kind = jnp.result_type(observations)
-            layers = [(jnp.asarray(w, kind), jnp.asarray(b, kind)) for w, b in self.layers]
-            scores = forward(layers, self.activation, observations, jnp)
-            if self.head == "greedy":
-                every = jax.nn.one_hot(scores.argmax(axis=-1), scores.shape[-1], dtype=scores.dtype)
-            else:
-                every = jax.nn.softmax(scores, axis=-1)
-            return every[..., order]
-
-        return probabilities
 
 
 def _weights(values: np.ndarray, name: str) -> np.ndarray:

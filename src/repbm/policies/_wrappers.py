@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
 from repbm.core import Label
 from repbm.policies._base import Choices, ObservationPolicy
-from repbm.policies._compiled import compiled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import jax
 
 
 @dataclass(frozen=True)
@@ -37,10 +30,6 @@ class Softened(ObservationPolicy):
         every = dict.fromkeys(labels) | dict.fromkeys(inner.labels)
         return inner.softened(self.epsilon, tuple(every))
 
-    def traced(self, labels: tuple[Label, ...]) -> Callable[[jax.Array], jax.Array]:
-        inner = compiled(self.policy, labels)
-        return lambda observations: (1 - self.epsilon) * inner(observations) + self.epsilon / len(labels)
-
 
 @dataclass(frozen=True)
 class Greedy(ObservationPolicy):
@@ -57,12 +46,6 @@ class Greedy(ObservationPolicy):
 
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         return self.policy.choices(observations, labels).greedy()
-
-    def traced(self, labels: tuple[Label, ...]) -> Callable[[jax.Array], jax.Array]:
-        import jax
-
-        inner = compiled(self.policy, labels)
-        return lambda observations: jax.nn.one_hot(inner(observations).argmax(axis=-1), len(labels))
 
 
 def epsilon_greedy(policy: ObservationPolicy, epsilon: float) -> Softened:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from repbm.report._examination import examination_lines
-from repbm.report._plots import figures
-from repbm.report._reproduction import Page, reproduction_page
-from repbm.report._tables import estimates_lines, estimates_tables, number, ranking_line, result_cells
+from repbm.report._tables import estimates_lines, estimates_tables, ranking_line
 
 if TYPE_CHECKING:
     from repbm.evaluation import Evaluation
@@ -23,14 +21,9 @@ def report(evaluation: Evaluation) -> Report:
 
 
 __all__ = [
-    "Page",
     "estimates_lines",
     "estimates_tables",
     "examination_lines",
-    "figures",
-    "number",
     "ranking_line",
     "report",
-    "reproduction_page",
-    "result_cells",
 ]

@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
-from repbm.report._tables import number
+from repbm.core import number
 
 if TYPE_CHECKING:
-    from repbm.doctor import Verdict
-    from repbm.inference import Group, Rehearsal
+    from repbm.doctor import Backtest, Verdict
+    from repbm.inference import Group
 
 Chart = Any
 """Altair's charts have no common public type."""
@@ -90,7 +90,7 @@ _FOLLOWING = "logged episodes that have done only what the policy would do"
 _KNOWN = "followers of the policy who have met only what the log shows"
 
 
-def ahead_chart(rehearsal: Rehearsal) -> Chart:
+def ahead_chart(rehearsal: Backtest) -> Chart:
     """How far predicted states go wrong, so many steps ahead."""
     data = pl.DataFrame(
         {
@@ -116,7 +116,7 @@ def ahead_chart(rehearsal: Rehearsal) -> Chart:
     return _sized(alt.layer(rule, words, lines), 180)
 
 
-def rehearsal_chart(rehearsal: Rehearsal) -> Chart:
+def rehearsal_chart(rehearsal: Backtest) -> Chart:
     """What the model says of what is done now, beside what happened, for groups of held-out individuals."""
     bins = rehearsal.bins()
     data = pl.DataFrame(

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from repbm._version import __version__
+from repbm.core import number
 from repbm.report._charts import (
     Chart,
     ahead_chart,
@@ -25,7 +26,6 @@ from repbm.report._charts import (
     support_chart,
     svg,
 )
-from repbm.report._tables import number
 from repbm.report._words import Words
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class PolicyPart:
         columns: dict[str, list] = {"individual": shown["episode"].to_list(), "value": _short(shown["value"])}
         if shown["low"].is_not_null().any():
             columns |= {"low": _short(shown["low"]), "high": _short(shown["high"])}
-        familiar = look.familiarity(self.policy, rows)
+        familiar = look.support_probability(self.policy, rows)
         if familiar is not None:
             columns["support"] = _short(pl.Series(familiar))
         columns["happened"] = _short(pl.Series(look.returns[rows]))

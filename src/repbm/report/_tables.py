@@ -2,50 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
 from rich.table import Table
 
-
-def number(value: float | None, signed: bool = False) -> str:
-    """Four significant digits, without needless exponents; a dash for nothing."""
-    if value is None:
-        return "-"
-    if signed and value > 0:
-        return f"+{number(value)}"
-    if value != 0 and not 1e-4 <= abs(value) < 1e7:
-        return f"{value:.3e}"
-    digits = max(0, 3 - len(str(int(abs(value)))) + 1) if abs(value) >= 1 else 4
-    return f"{value:.{digits}f}"
-
-
-def result_cells(table: pl.DataFrame, hidden: Sequence[str] = ()) -> list[dict[str, str]]:
-    """Every line of an experiment's table as text; columns x_low and x_high become one, "x interval"."""
-    shown = [name for name in table.columns if name not in hidden]
-    ends = {name: (f"{name}_low", f"{name}_high") for name in shown if f"{name}_low" in shown}
-    bounds = {end for pair in ends.values() for end in pair}
-    lines = []
-    for row in table.iter_rows(named=True):
-        cells: dict[str, str] = {}
-        for name in (name for name in shown if name not in bounds):
-            cells[_title(name)] = _text(row[name])
-            if name in ends:
-                low, high = (row[end] for end in ends[name])
-                cells[f"{_title(name)} interval"] = "-" if low is None else f"{number(low)} to {number(high)}"
-        lines.append(cells)
-    return lines
-
-
-def _title(name: str) -> str:
-    return name.replace("_", " ")
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float):
-        return number(value)
-    return "-" if value is None else str(value)
+from repbm.core import number
 
 
 def _range(low: float, high: float, signed: bool = False) -> str:

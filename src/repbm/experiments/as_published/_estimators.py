@@ -9,14 +9,15 @@ from operator import attrgetter
 import numpy as np
 from jaxtyping import Float
 
+from repbm.critics import ModelCritic
 from repbm.data import totals
-from repbm.estimators import Case, Critic, Estimate, ModelCritic, Weights
+from repbm.estimators import Case, Critic, Estimate, Weights
 from repbm.experiments.as_published._weights import forgetful_sums
 
-StepValues = tuple[Float[np.ndarray, " steps"], Float[np.ndarray, " steps"]]
+CriticValues = tuple[Float[np.ndarray, " steps"], Float[np.ndarray, " steps"]]
 """Q_t of the logged action and V_t at every logged step."""
 
-Values = Callable[[Case, float], StepValues]
+Values = Callable[[Case, float], CriticValues]
 """The values behind a doubly robust row, from the case and the softening of its weights."""
 
 
@@ -68,7 +69,7 @@ class StepSampling:
         return _answered(totals(lambda at: terms[at], data.offsets), float(weights.effective_episodes[-1]))
 
 
-def no_values(case: Case, softening: float) -> StepValues:
+def no_values(case: Case, softening: float) -> CriticValues:
     """Those of PDIS and WPDIS."""
     nothing = np.zeros(len(case.data.rewards))
     return nothing, nothing
@@ -81,9 +82,9 @@ def hard_values(critic: Critic) -> Values:
 
 def hard_model_values(critic: ModelCritic) -> Values:
     """The same of a model, wherever the weights matter: those of the softened policy do in more places."""
-    known: dict[float, StepValues] = {}
+    known: dict[float, CriticValues] = {}
 
-    def values(case: Case, softening: float) -> StepValues:
+    def values(case: Case, softening: float) -> CriticValues:
         if softening not in known:
             known[softening] = critic.at_steps(case, critic.rows_of(case.softened(softening)))
         return known[softening]

@@ -9,8 +9,8 @@ from jaxtyping import Float, Int
 
 from repbm.core import stream
 from repbm.data import Trajectories
-from repbm.estimators import Case, Initial, acting
-from repbm.experiments.as_published._estimators import StepValues, Values
+from repbm.estimators import Case, StateValues, acting
+from repbm.experiments.as_published._estimators import CriticValues, Values
 
 _UNITS = 32
 _BATCH = 1000
@@ -32,16 +32,16 @@ class TimedValues:
     horizon: int
     name: str
 
-    def __call__(self, case: Case) -> StepValues:
+    def __call__(self, case: Case) -> CriticValues:
         """Of the case's policy, as `Critic` asks."""
         return self._at_steps(case, len(case.decisions.labels))
 
-    def initial(self, case: Case) -> Initial:
-        return Initial(self(case)[1][case.data.starts])
+    def initial(self, case: Case) -> StateValues:
+        return StateValues(self(case)[1][case.data.starts])
 
-    def values_of(self, case: Case, states: Float[np.ndarray, "individuals dimensions"]) -> Initial:
+    def values_of(self, case: Case, states: Float[np.ndarray, "individuals dimensions"]) -> StateValues:
         policy = acting(case.policy, self.name).probabilities(states, case.decisions.labels)
-        return Initial((policy * self._outputs(states, np.zeros(len(states)))).sum(axis=1))
+        return StateValues((policy * self._outputs(states, np.zeros(len(states)))).sum(axis=1))
 
     @property
     def two_actions(self) -> Values:
@@ -50,7 +50,7 @@ class TimedValues:
             case.softened(softening), 2 if softening else len(case.decisions.labels)
         )
 
-    def _at_steps(self, case: Case, actions: int) -> StepValues:
+    def _at_steps(self, case: Case, actions: int) -> CriticValues:
         data, decisions = case.data, case.decisions
         assert decisions.matrix is not None
         found = self._outputs(data.observations, data.steps)

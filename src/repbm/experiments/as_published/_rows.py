@@ -9,13 +9,13 @@ import numpy as np
 from jaxtyping import Float
 
 from repbm.core import stream
+from repbm.critics import ModelCritic
 from repbm.domains import collect
 from repbm.estimators import (
     Critic,
     DoublyRobust,
     Estimator,
     ImportanceSampling,
-    ModelCritic,
     PerDecisionImportanceSampling,
     acting,
 )

@@ -1,0 +1,178 @@
+"""What every action is worth in any state, with any number of steps left: the outcome of fitting a critic."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int, Num
+
+from repbm.core import InputError, Label
+from repbm.models._states import found_states
+from repbm.models.regression._features import exponents, features
+
+_ROWS = 1 << 14
+
+
+class ActionFunction(ABC):
+    """A function of observations and steps left to one number an action, made of plain arrays."""
+
+    kind: str
+
+    @abstractmethod
+    def __call__(
+        self, observations: Float[np.ndarray, "batch dimensions"], left: Int[np.ndarray, " batch"]
+    ) -> Float[np.ndarray, "batch actions"]: ...
+
+    @abstractmethod
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything that `of_arrays` needs."""
+
+
+@dataclass(frozen=True, eq=False)
+class PolynomialValues(ActionFunction):
+    """Q(s, a, h) = sum_f c[f, a] x_f(z), with x_f the Chebyshev products up to `degree`, and z the position of (s, h),
+    the state and the steps left, in the box of those logged."""
+
+    center: Float[np.ndarray, " inputs"]
+    reach: Float[np.ndarray, " inputs"]
+    coefficients: Float[np.ndarray, "features actions"]
+    degree: int
+    kind = "polynomial"
+
+    def __call__(self, observations: np.ndarray, left: np.ndarray) -> np.ndarray:
+        powers = exponents(len(self.center), self.degree)
+        result = np.empty((len(observations), self.coefficients.shape[1]))
+        for start in range(0, len(result), _ROWS):
+            block = slice(start, start + _ROWS)
+            positions = (np.column_stack([observations[block], left[block]]) - self.center) / self.reach
+            result[block] = features(positions, powers, np) @ self.coefficients
+        return result
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        degree = np.array(self.degree)
+        return {"center": self.center, "reach": self.reach, "coefficients": self.coefficients, "degree": degree}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> PolynomialValues:
+        return cls(arrays["center"], arrays["reach"], arrays["coefficients"], int(arrays["degree"]))
+
+
+@dataclass(frozen=True, eq=False)
+class TableValues(ActionFunction):
+    """Q(s, a, h) from a table; a state that is not in it counts as the states of the table do on average."""
+
+    states: Float[np.ndarray, "states dimensions"]
+    table: Float[np.ndarray, "horizon states actions"]
+    """Row h - 1 for h steps left."""
+    kind = "table"
+
+    def __call__(self, observations: np.ndarray, left: np.ndarray) -> np.ndarray:
+        place, known = found_states(self.states, observations)
+        return np.where(known[:, None], self.table[left - 1, place], self.table.mean(axis=1)[left - 1])
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {"states": self.states, "table": self.table}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> TableValues:
+        return cls(arrays["states"], arrays["table"])
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkValues(ActionFunction):
+    """Q(s, a, h) = G(h) f_a(s, h), G(h) = 1 + gamma + ... + gamma^(h-1): a tanh network f gives the value a step."""
+
+    center: Float[np.ndarray, " inputs"]
+    spread: Float[np.ndarray, " inputs"]
+    scale: float
+    discount: float
+    weights: tuple[Float[np.ndarray, "_ _"], ...]
+    biases: tuple[Float[np.ndarray, " _"], ...]
+    kind = "network"
+
+    def __call__(self, observations: np.ndarray, left: np.ndarray) -> np.ndarray:
+        hidden = (np.column_stack([observations, left]) - self.center) / self.spread
+        for k, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            hidden = (np.tanh(hidden) if k else hidden) @ weight.T + bias
+        return annuity(self.discount, left)[:, None] * self.scale * hidden
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        layers = {f"weight{k}": weight for k, weight in enumerate(self.weights)}
+        layers |= {f"bias{k}": bias for k, bias in enumerate(self.biases)}
+        rest = {"center": self.center, "spread": self.spread, "numbers": np.array([self.scale, self.discount])}
+        return layers | rest
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> NetworkValues:
+        count = sum(name.startswith("weight") for name in arrays)
+        scale, discount = arrays["numbers"].tolist()
+        weights, biases = (tuple(arrays[f"{part}{k}"] for k in range(count)) for part in ("weight", "bias"))
+        return cls(arrays["center"], arrays["spread"], scale, discount, weights, biases)
+
+
+_KINDS: dict[str, Callable[[Mapping[str, np.ndarray]], ActionFunction]] = {
+    kind.kind: kind.of_arrays for kind in (PolynomialValues, TableValues, NetworkValues)
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ActionValues:
+    """Q(s, a, h) for every action of the log, kept within the returns that h rewards like the logged ones can make.
+
+    With G(h) = 1 + gamma + ... + gamma^(h-1) and rewards from r_low to r_high, a return of 1 to h steps lies between
+    min(r_low, r_low G(h)) and max(r_high, r_high G(h)): no true value lies outside.
+    """
+
+    function: ActionFunction
+    labels: tuple[Label, ...]
+    horizon: int
+    discount: float
+    rewards: tuple[float, float]
+    """The lowest and the highest logged reward."""
+
+    def __call__(
+        self, observations: Num[np.ndarray, "batch dimensions"], steps_left: Int[np.ndarray, " batch"]
+    ) -> Float[np.ndarray, "batch actions"]:
+        left = np.clip(steps_left, 1, self.horizon)
+        found = self.function(np.asarray(observations, dtype=np.float64), left)
+        low, high = return_bounds(self.rewards, self.discount, left)
+        return np.clip(found, low[:, None], high[:, None])
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Plain arrays, for `numpy.savez`; `of_arrays` makes the same values of them."""
+        return {
+            "kind": np.array(self.function.kind),
+            "labels": np.array([str(label) for label in self.labels]),
+            "label_numbers": np.array([not isinstance(label, str) for label in self.labels]),
+            "horizon": np.array(self.horizon),
+            "known": np.array([self.discount, *self.rewards]),
+        } | {f"function_{name}": array for name, array in self.function.arrays().items()}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> ActionValues:
+        kind = str(arrays["kind"])
+        if kind not in _KINDS:
+            raise InputError(f"there are no action values of kind '{kind}'", fix=f"use one of {', '.join(_KINDS)}")
+        own = {name.removeprefix("function_"): arrays[name] for name in arrays if name.startswith("function_")}
+        pairs = zip(arrays["labels"].tolist(), arrays["label_numbers"].tolist(), strict=True)
+        labels = tuple(int(label) if number else label for label, number in pairs)
+        discount, low, high = arrays["known"].tolist()
+        return cls(_KINDS[kind](own), labels, int(arrays["horizon"]), discount, (low, high))
+
+
+def annuity(discount: float, left: Num[np.ndarray, " batch"]) -> Float[np.ndarray, " batch"]:
+    """G(h) = 1 + gamma + ... + gamma^(h-1), the return of h rewards of 1."""
+    count = np.asarray(left, dtype=np.float64)
+    return count if discount == 1 else -np.expm1(count * np.log(discount)) / (1 - discount) if discount else count**0
+
+
+def return_bounds(
+    rewards: tuple[float, float], discount: float, left: Int[np.ndarray, " batch"]
+) -> tuple[Float[np.ndarray, " batch"], Float[np.ndarray, " batch"]]:
+    """The lowest and the highest return of 1 to h steps."""
+    total = annuity(discount, left)
+    low, high = rewards
+    return np.minimum(low, low * total), np.maximum(high, high * total)

@@ -1,0 +1,43 @@
+"""Fitted Q evaluation: what a policy is worth by regression on one-step targets (Le, Voloshin & Yue 2019).
+
+Q(s, a, h) = E[ r + gamma sum_a' pi(a' | s') Q(s', a', h - 1) ] with h steps left, 0 after the end of an episode.
+"""
+
+from __future__ import annotations
+
+from repbm.critics._action_values import ActionValues, TableValues
+from repbm.critics._bellman import BellmanTable
+from repbm.critics._fqe_network import FQENetwork, network_values
+from repbm.critics._fqe_polynomial import polynomial_values
+from repbm.data import Trajectories
+from repbm.models._tabular import few_states, fit_tabular
+from repbm.models.objectives._objective import AM
+from repbm.policies import ObservationPolicy, Policy
+
+
+def fit_fqe(
+    data: Trajectories,
+    policy: Policy,
+    discount: float,
+    horizon: int,
+    *,
+    network: FQENetwork | None = None,
+    seed: int = 0,
+) -> ActionValues:
+    """Q of the policy, fitted to the log.
+
+    By dynamic programming in the counts of the log where its one observation takes few whole values; else by
+    polynomials in closed form, or by a `network` where one is given.
+    """
+    transitions = BellmanTable.of(data, policy, horizon)
+    rewards = (float(data.rewards.min()), float(data.rewards.max()))
+    actions = len(data.actions.labels)
+    if network is not None:
+        function = network_values(transitions, actions, discount, rewards, horizon, network, seed)
+    elif few_states(data) and isinstance(policy, ObservationPolicy):
+        # In a table the fixed point of the regression is dynamic programming in the frequencies of the log.
+        world = fit_tabular(data, None, AM, horizon)
+        function = TableValues(world.states, world.action_values(policy, discount))
+    else:
+        function = polynomial_values(transitions, actions, discount, rewards, horizon, seed)
+    return ActionValues(function, data.actions.labels, horizon, discount, rewards)

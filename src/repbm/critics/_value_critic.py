@@ -1,0 +1,62 @@
+"""Fitted action values as a critic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from repbm.core import InputError, Label
+from repbm.estimators._case import Case
+from repbm.estimators._critic import StateValues, acting
+
+if TYPE_CHECKING:
+    from repbm.critics import ActionValues
+
+
+@dataclass(frozen=True, eq=False)
+class ActionValueCritic:
+    """Q_t(s, a) as fitted (MRDR, FQE); V_t(s) = sum_a pi(a | s) Q_t(s, a) with the case's policy, softened or not."""
+
+    values: ActionValues
+    name: str
+    _known: dict[Case, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False)
+
+    def __call__(self, case: Case) -> tuple[Float[np.ndarray, " steps"], Float[np.ndarray, " steps"]]:
+        if case not in self._known:
+            self._known[case] = self._at_steps(case)
+        return self._known[case]
+
+    def initial(self, case: Case) -> StateValues:
+        return StateValues(self(case)[1][case.data.starts])
+
+    def values_of(self, case: Case, states: Float[np.ndarray, "individuals dimensions"]) -> StateValues:
+        """V_0 of the case's policy for any initial states."""
+        labels = case.decisions.labels
+        policy = acting(case.policy, self.name).probabilities(states, labels)
+        left = np.full(len(states), case.horizon or case.data.longest)
+        return StateValues(np.einsum("ka,ka->k", policy, self.values(states, left)[:, self._columns(labels, policy)]))
+
+    def _at_steps(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
+        data, decisions = case.data, case.decisions
+        if decisions.matrix is None:
+            raise InputError(f"{self.name} needs the policy's probabilities of all actions")
+        policy = decisions.matrix()
+        taken = policy.copy()
+        taken[np.arange(len(taken)), data.actions.codes] = 1.0
+        columns = self._columns(decisions.labels, taken)
+        found = self.values(data.observations, case.steps_left)[:, columns]
+        return found[np.arange(len(found)), data.actions.codes], np.einsum("ka,ka->k", policy, found)
+
+    def _columns(self, labels: tuple[Label, ...], taken: Float[np.ndarray, "rows actions"]) -> list[int]:
+        """Where the values of these actions are; an error for one that is `taken` and not known."""
+        place = {label: k for k, label in enumerate(self.values.labels)}
+        unknown = [label for k, label in enumerate(labels) if label not in place and taken[:, k].any()]
+        if unknown:
+            raise InputError(
+                f"{self.name} knows no value of the action {unknown[0]!r}, which the log it was fitted to never shows",
+                fix="log that action, or use importance sampling",
+            )
+        return [place.get(label, 0) for label in labels]

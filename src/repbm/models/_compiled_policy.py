@@ -1,0 +1,90 @@
+"""Policies inside compiled code. They know nothing of it themselves: importance sampling never loads a compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, singledispatch
+from typing import Protocol, runtime_checkable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from repbm.core import Label
+from repbm.policies import Greedy, NetworkPolicy, ObservationPolicy, Softened, forward
+
+Traced = Callable[[jax.Array], jax.Array]
+"""(batch, dimensions) observations to (batch, actions) probabilities, as JAX can trace it."""
+
+
+@runtime_checkable
+class Traceable(Protocol):
+    """A policy of the user's own that JAX can trace."""
+
+    def traced(self, labels: tuple[Label, ...]) -> Traced: ...
+
+
+def traceable(policy: ObservationPolicy) -> bool:
+    """Whether JAX can trace the policy down to the last one that it wraps."""
+    inner = getattr(policy, "policy", None)
+    own = isinstance(policy, NetworkPolicy | Softened | Greedy | Traceable)
+    return own and (inner is None or traceable(inner))
+
+
+@lru_cache(maxsize=64)
+def compiled(policy: ObservationPolicy, labels: tuple[Label, ...]) -> Traced:
+    """A function from a (batch, dimensions) array to (batch, actions) probabilities for use under `jit`.
+
+    A traceable policy becomes part of the compiled code. Any other is called back from it, once for the
+    whole batch; under `vmap` the batches are joined first, so that it is still one call. The same policy gives the same
+    function, so that code compiled with it is found again.
+    """
+    return policy.traced(labels) if isinstance(policy, Traceable) else _traced(policy, labels)
+
+
+@singledispatch
+def _traced(policy: ObservationPolicy, labels: tuple[Label, ...]) -> Traced:
+    """Any policy: called back from compiled code."""
+
+    def probabilities(observations: jax.Array) -> jax.Array:
+        kind = jnp.result_type(observations)
+
+        def host(observations: jax.Array) -> np.ndarray:
+            rows = np.asarray(observations, dtype=np.float64)
+            flat = rows.reshape(-1, rows.shape[-1])
+            return policy.probabilities(flat, labels).reshape(*rows.shape[:-1], len(labels)).astype(kind)
+
+        shape = jax.ShapeDtypeStruct((*observations.shape[:-1], len(labels)), kind)
+        return jax.pure_callback(host, shape, observations, vmap_method="expand_dims")
+
+    return probabilities
+
+
+@_traced.register
+def _(policy: NetworkPolicy, labels: tuple[Label, ...]) -> Traced:
+    # Outputs for actions beyond `labels` compete too; taking one of them gives a row of zeros.
+    order = np.asarray([policy.actions.index(label) for label in labels])
+
+    def probabilities(observations: jax.Array) -> jax.Array:
+        kind = jnp.result_type(observations)
+        layers = [(jnp.asarray(w, kind), jnp.asarray(b, kind)) for w, b in policy.layers]
+        scores = forward(layers, policy.activation, observations, jnp)
+        if policy.head == "greedy":
+            every = jax.nn.one_hot(scores.argmax(axis=-1), scores.shape[-1], dtype=scores.dtype)
+        else:
+            every = jax.nn.softmax(scores, axis=-1)
+        return every[..., order]
+
+    return probabilities
+
+
+@_traced.register
+def _(policy: Softened, labels: tuple[Label, ...]) -> Traced:
+    inner = compiled(policy.policy, labels)
+    return lambda observations: (1 - policy.epsilon) * inner(observations) + policy.epsilon / len(labels)
+
+
+@_traced.register
+def _(policy: Greedy, labels: tuple[Label, ...]) -> Traced:
+    inner = compiled(policy.policy, labels)
+    return lambda observations: jax.nn.one_hot(inner(observations).argmax(axis=-1), len(labels))

@@ -1,0 +1,151 @@
+"""The fit of a residual network: standard units, sampled risks, a cosine rate, heads in closed form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import jax
+import numpy as np
+from jaxtyping import Bool, Float
+
+from repbm.core import stream
+from repbm.data import Support, Trajectories
+from repbm.models._model import Model
+from repbm.models.dynamics._context import FitContext
+from repbm.models.dynamics._jumps import outlying
+from repbm.models.objectives._objective import Objective
+from repbm.models.parts._noise_fit import residual_noise
+from repbm.models.training._batches import HeldOutRisk, SampledBatches
+from repbm.models.training._head_refit import changes_of, refit_heads
+from repbm.models.training._loop import Cosine, Progress, Recipe, Trained, train
+from repbm.models.training._networks import ResidualNetwork, ScaledNetwork, Units
+from repbm.models.training._rows import Members, Rows, distances_of
+from repbm.models.transitions._table import TransitionTable
+
+_MOST_JUDGED = 1 << 15
+
+
+@dataclass(frozen=True)
+class NetworkSettings:
+    """The size of the network and the length of its training."""
+
+    hidden: int = 64
+    layers: int = 1
+    rectified: bool = False
+    batch: int = 256
+    epochs: int = 100
+    batches: int = 100
+    learning_rate: float = 0.005
+    refit: bool = True
+
+    @property
+    def recipe(self) -> Recipe:
+        return Recipe(self.epochs, self.batches, self.learning_rate, Cosine())
+
+
+def fit_network(
+    data: Trajectories,
+    support: Support | None,
+    objective: Objective,
+    horizon: int,
+    seed: int = 0,
+    preset: NetworkSettings = NetworkSettings(),  # noqa: B008 - frozen
+    progress: Progress | None = None,
+) -> Model:
+    """A model of the log with a representation, good at the objective for the policy with this support.
+
+    A tenth of the episodes chooses the epoch whose parameters are kept. Saturation, termination and reward are those of
+    the precise fit; the heads are at last fitted to all episodes, without the rare jumps that no smooth model follows.
+    """
+    setting = FitContext.of(data, support, objective, horizon, seed)
+    sample, smooth = setting.sample, setting.smooth
+    network = _trained(sample, smooth, setting.held_out, objective, seed, preset, progress)
+    if preset.refit:
+        network = _refitted(network, sample, smooth, setting.weights)
+    held = setting.held_out & smooth
+    changes = sample.next_states[held] - sample.states[held]
+    residuals = changes - changes_of(network, sample.states[held], sample.actions[held])
+    noise = residual_noise(residuals, changes, sample.actions[held], sample.action_count, seed)
+    return setting.model(network.dynamics, noise, horizon)
+
+
+def _trained(
+    sample: TransitionTable,
+    smooth: Bool[np.ndarray, " steps"],
+    held_out: Bool[np.ndarray, " steps"],
+    objective: Objective,
+    seed: int,
+    preset: NetworkSettings,
+    progress: Progress | None,
+) -> ScaledNetwork:
+    outcomes = np.column_stack([sample.rewards, sample.next_states - sample.states])
+    units = standard_units(sample, outcomes, smooth)
+    scaled = (units.states(sample.states), units.outcomes(outcomes), smooth, 1, sample.marginal)
+    fitted = Rows.of(sample, ~held_out if (~held_out).any() else held_out, *scaled)
+    judged = Rows.of(sample, _thinned(held_out if held_out.any() else ~held_out), *scaled)
+    if not objective.behavior and not fitted.marginal.any():
+        # The few episodes that follow the policy were all set aside.
+        fitted = Rows.of(sample, np.ones(len(sample), dtype=bool), *scaled)
+    one, two = jax.random.split(jax.random.key(int(stream(seed, "network").integers(1 << 31))))
+    widths = (preset.hidden,) * preset.layers
+    start = ResidualNetwork.random(one, sample.states.shape[1], sample.action_count, widths, preset.rectified)
+    longest, episodes = int(sample.steps.max()) + 1, int(sample.episodes[-1]) + 1
+    result: Trained = train(
+        SampledBatches(preset.batch, distances_of([objective])),
+        jax.tree.map(lambda leaf: leaf[None], start),
+        Members.of([objective], longest, len(fitted.chosen), episodes),
+        fitted,
+        two[None],
+        preset.recipe,
+        HeldOutRisk(),
+        judged,
+        progress,
+    )
+    return ScaledNetwork(units, result.checked().member(0))
+
+
+def standard_units(
+    sample: TransitionTable, outcomes: Float[np.ndarray, "steps outputs"], smooth: Bool[np.ndarray, " steps"]
+) -> Units:
+    """Mean 0 and deviation 1 for states, rewards, and the changes of state that a smooth model can learn from."""
+    changes = outcomes[smooth, 1:] if smooth.any() else np.zeros((1, sample.states.shape[1]))
+    center = np.append(sample.rewards.mean(), changes.mean(axis=0))
+    return Units(
+        sample.states.mean(axis=0),
+        _positive(sample.states.std(axis=0)),
+        center,
+        _positive(np.append(sample.rewards.std(), changes.std(axis=0))),
+    )
+
+
+def _positive(spread: Float[np.ndarray, " columns"]) -> Float[np.ndarray, " columns"]:
+    return np.where(spread > 0, spread, 1.0)
+
+
+def _thinned(rows: Bool[np.ndarray, " steps"]) -> Bool[np.ndarray, " steps"]:
+    """At most some tens of thousands of the rows, evenly spread: enough to tell epochs apart."""
+    found = np.flatnonzero(rows)
+    result = np.zeros_like(rows)
+    result[found[:: -(-len(found) // _MOST_JUDGED)]] = True
+    return result
+
+
+def _refitted(
+    network: ScaledNetwork,
+    sample: TransitionTable,
+    smooth: Bool[np.ndarray, " steps"],
+    weights: Float[np.ndarray, " steps"],
+) -> ScaledNetwork:
+    outcomes = np.column_stack([sample.rewards, sample.next_states - sample.states])
+    each = np.where(smooth, weights, 0.0)
+
+    def refit(each: np.ndarray) -> ScaledNetwork:
+        both = np.column_stack([weights, each])
+        return refit_heads(network, sample.states, sample.actions, outcomes, both)
+
+    result = refit(each)
+    kept = each > 0
+    residuals = np.zeros(sample.states.shape)
+    residuals[kept] = outcomes[kept, 1:] - changes_of(result, sample.states[kept], sample.actions[kept])
+    jumps = outlying(residuals, kept)
+    return refit(np.where(jumps, 0.0, each)) if jumps.any() else result

@@ -1,0 +1,1 @@
+"""What a model is fitted to be good at: the risks, and distances between representations."""

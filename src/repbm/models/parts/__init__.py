@@ -1,0 +1,1 @@
+"""What a model has besides dynamics: reward, termination, saturation, noise."""

@@ -1,0 +1,82 @@
+"""The reward of a log: a polynomial, of the state before a step or after it, in coordinates that suit it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from repbm.models._model import PolynomialReward
+from repbm.models.regression._polynomial import Polynomial, fit_polynomial
+from repbm.models.transitions._range import Range
+from repbm.models.transitions._table import TransitionTable
+
+_DEGREE = 6
+_POWER_DEGREE = 2
+_NEARLY_EXACT = 1e-4
+"""With a held-out error below this share of the largest reward no other coordinates are tried."""
+
+_BASES = (10.0, float(np.e), 2.0)
+_LARGEST_LOGARITHM = 100.0
+_AS_GOOD = 1.0001
+_CLEARLY_BETTER = 0.5
+
+
+def fit_reward(
+    sample: TransitionTable, weights: Float[np.ndarray, " steps"], held_out: Bool[np.ndarray, " steps"], box: Range
+) -> PolynomialReward:
+    """The polynomial that predicts held-out rewards best, of the state before or of the one after.
+
+    Where polynomials of the observations x miss, also those of base^x: observations are often logged as logarithms,
+    and rewards paid in plain units. They must be clearly better. The first rival wins among equally good ones.
+    """
+    least, best = _best([_fitted(sample, weights, held_out, box, after, None) for after in _sides(sample)])
+    if least > _NEARLY_EXACT**2:
+        sides = [(after, base) for base in _BASES for after in _sides(sample, base)]
+        if sides:
+            less, other = _best([_fitted(sample, weights, held_out, box, *side) for side in sides])
+            best = other if less < _CLEARLY_BETTER * least else best
+    return best
+
+
+def _best(rivals: list[tuple[float, PolynomialReward]]) -> tuple[float, PolynomialReward]:
+    least = min(error for error, _ in rivals)
+    return next(rival for rival in rivals if rival[0] <= _AS_GOOD * least)
+
+
+def _sides(sample: TransitionTable, base: float = 1.0) -> Iterator[bool]:
+    """Before (False) and after (True) a step, as far as states are logged there and base^x is a useful number."""
+    for after in (False, True) if sample.followed.any() else (False,):
+        states = sample.next_states[sample.followed] if after else sample.states
+        if np.abs(states).max() * np.log(base) < _LARGEST_LOGARITHM:
+            yield after
+
+
+def _fitted(
+    sample: TransitionTable,
+    weights: Float[np.ndarray, " steps"],
+    held_out: Bool[np.ndarray, " steps"],
+    box: Range,
+    after: bool,
+    base: float | None,
+) -> tuple[float, PolynomialReward]:
+    """The mean squared held-out error, in units of the largest reward, and the reward."""
+    rows = sample.followed if sample.followed.any() else np.ones(len(sample), dtype=bool)
+    states = sample.next_states[rows] if after else sample.states[rows]
+    if base is not None:
+        states = base**states
+        box = Range.over(states)
+    scale = max(float(np.abs(sample.rewards).max()), np.finfo(float).tiny)
+    polynomial, error = fit_polynomial(
+        box.place(states),
+        sample.actions[rows],
+        sample.rewards[rows, None] / scale,
+        weights[rows],
+        held_out[rows],
+        sample.action_count,
+        limit=_DEGREE if base is None else _POWER_DEGREE,
+    )
+    scaled = Polynomial(polynomial.coefficients * scale, polynomial.dimensions, polynomial.degree)
+    reward = PolynomialReward(box.center, box.reach, scaled, after, base)
+    return float(np.nan_to_num(error[0], nan=np.inf)), reward

@@ -1,0 +1,72 @@
+"""Saturation: values at which the world stops a state, found in the log as point masses."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from repbm.models.transitions._table import TransitionTable
+
+_FEWEST_HITS = 20
+_LARGEST_SHARE = 0.5
+_FEWEST_VALUES = 50
+
+
+class Saturation(eqx.Module):
+    """A predicted component beyond `low` or `high` becomes that value; others may then be set to values of their own.
+
+    `reset_low[j, k]` is what component k becomes when component j is stopped at its low value; NaN leaves it alone.
+    """
+
+    low: Float[Array | np.ndarray, " dimensions"]
+    high: Float[Array | np.ndarray, " dimensions"]
+    reset_low: Float[Array | np.ndarray, "dimensions dimensions"]
+    reset_high: Float[Array | np.ndarray, "dimensions dimensions"]
+    dimensions: tuple[int, ...] = eqx.field(static=True)
+    """The components that are stopped at all."""
+
+    def __call__(self, states: Float[Array, "*batch dimensions"]) -> Float[Array, "*batch dimensions"]:
+        result = jnp.clip(states, self.low, self.high)
+        for j in self.dimensions:
+            for hit, reset in (
+                (states[..., j] <= self.low[j], self.reset_low[j]),
+                (states[..., j] >= self.high[j], self.reset_high[j]),
+            ):
+                result = jnp.where(hit[..., None] & ~jnp.isnan(reset), reset, result)
+        return result
+
+
+def find_saturation(sample: TransitionTable) -> tuple[Saturation, Bool[np.ndarray, "steps dimensions"]]:
+    """The saturation of a log, and which components of which next states it decides (they tell a smooth model nothing).
+
+    A component counts as stopped at its extreme value if the log shows many different values of it and this one, to the
+    last digit, again and again.
+    """
+    size = sample.states.shape[1]
+    low, high = np.full(size, -np.inf), np.full(size, np.inf)
+    reset = {-1: np.full((size, size), np.nan), 1: np.full((size, size), np.nan)}
+    decided = np.zeros(sample.next_states.shape, dtype=bool)
+    stopped: list[int] = []
+    if not sample.followed.any():
+        return Saturation(low, high, reset[-1], reset[1], ()), decided
+    following = sample.next_states[sample.followed]
+    for j in range(size):
+        column = following[:, j]
+        if len(np.unique(column[: 100 * _FEWEST_VALUES])) < _FEWEST_VALUES:
+            continue
+        for side, value, bounds in ((-1, column.min(), low), (1, column.max(), high)):
+            hits = column == value
+            # A state that simply stays where it was is no evidence of a stop.
+            moved = hits & (sample.states[sample.followed, j] != value)
+            if moved.sum() < _FEWEST_HITS or hits.mean() > _LARGEST_SHARE:
+                continue
+            bounds[j] = value
+            stopped.append(j)
+            constant = following[hits].min(axis=0) == following[hits].max(axis=0)
+            constant[j] = False
+            reset[side][j, constant] = following[hits][0, constant]
+            decided[np.flatnonzero(sample.followed)[hits], j] = True
+            decided[np.ix_(np.flatnonzero(sample.followed)[hits], np.flatnonzero(constant))] = True
+    return Saturation(low, high, reset[-1], reset[1], tuple(dict.fromkeys(stopped))), decided

@@ -1,0 +1,191 @@
+"""Termination: from which states the world does not go on."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from repbm.models.regression._features import exponents, features, highest_degree
+from repbm.models.transitions._range import Range
+from repbm.models.transitions._table import TransitionTable
+
+_LOGISTIC_ROWS = 20_000
+_FOLDS = 5
+_BLOCK = 4096
+
+
+class Termination(eqx.Module):
+    """The probability that the episode ends with arrival in a state."""
+
+    @abstractmethod
+    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]: ...
+
+
+class Never(Termination):
+    """The log never ends early: only the horizon ends an episode."""
+
+    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
+        return jnp.zeros(states.shape[0], states.dtype)
+
+
+class Box(Termination):
+    """The episode goes on inside a box; `inside` and `outside` are the probabilities of an end in either place.
+
+    A face lies somewhere between the outermost state from which the log went on (`low`, `high`) and the nearest one
+    beyond in which it ended (`below`, `above`): in between the probability rises in a straight line. Infinite where
+    the box has no face.
+    """
+
+    below: Float[Array | np.ndarray, " dimensions"]
+    low: Float[Array | np.ndarray, " dimensions"]
+    high: Float[Array | np.ndarray, " dimensions"]
+    above: Float[Array | np.ndarray, " dimensions"]
+    inside: Float[Array | np.ndarray, ""]
+    outside: Float[Array | np.ndarray, ""]
+
+    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
+        out = jnp.maximum(_passed(-states, -self.low, -self.below), _passed(states, self.high, self.above)).max(axis=-1)
+        inside, outside = jnp.asarray(self.inside), jnp.asarray(self.outside)
+        return inside + (outside - inside) * out
+
+
+def _passed(states: Array, inner: Array | np.ndarray, outer: Array | np.ndarray) -> Array:
+    """0 up to `inner`, 1 from `outer` on, a straight line between; 0 where `inner` is infinite."""
+    inner, outer = jnp.asarray(inner), jnp.asarray(outer)
+    face = jnp.isfinite(inner)
+    start, stop = jnp.where(face, inner, 0.0), jnp.where(face, outer, 1.0)
+    return jnp.where(face, jnp.clip((states - start) / (stop - start), 0.0, 1.0), 0.0)
+
+
+class Logistic(Termination):
+    """1 / (1 + exp(-score)), the score a polynomial of the position in the box of logged states."""
+
+    center: Float[Array | np.ndarray, " dimensions"]
+    reach: Float[Array | np.ndarray, " dimensions"]
+    coefficients: Float[Array | np.ndarray, " features"]
+    dimensions: int = eqx.field(static=True)
+    degree: int = eqx.field(static=True)
+
+    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
+        x = features((states - self.center) / self.reach, exponents(self.dimensions, self.degree), jnp)
+        return jax.nn.sigmoid(x @ self.coefficients)
+
+
+def fit_termination(sample: TransitionTable, box: Range, on_arrival: bool = True) -> Termination:
+    """Box or logistic, whichever has the smaller cross-validated log loss; never, where the log shows no end.
+
+    Steps after which the log stopped are censored: they say neither that the episode ended nor that it went on. Looks
+    at the state after a step, or at the one before it.
+    """
+    known = sample.judged & sample.followed if on_arrival else sample.judged
+    states = (sample.next_states if on_arrival else sample.states)[known]
+    ended = sample.ended[known]
+    if not ended.any():
+        return Never()
+    if ended.all() or ended.sum() < _FOLDS:
+        return _box(states, ended)
+    # Ends are few: dealt out one by one, so that every fold has its share of them.
+    fold = np.empty(len(ended), dtype=np.int64)
+    fold[ended], fold[~ended] = np.arange(ended.sum()) % _FOLDS, np.arange((~ended).sum()) % _FOLDS
+    # Newton's method from the answer for all rows needs few rounds for those of a fold.
+    logistic = _logistic(states, ended, box)
+    start = np.asarray(logistic.coefficients)
+    rivals = (_box(states, ended), _box), (logistic, lambda s, e: _logistic(s, e, box, start))
+    losses = [
+        sum(
+            _log_loss(fit(states[fold != k], ended[fold != k]), states[fold == k], ended[fold == k])
+            for k in range(_FOLDS)
+        )
+        for _, fit in rivals
+    ]
+    return rivals[int(np.argmin(losses))][0]
+
+
+def ends_are_shown(sample: TransitionTable) -> bool:
+    """Whether the log shows the states in which episodes end, for most of those that do."""
+    return bool(not sample.ended.any() or sample.followed[sample.ended].mean() > 0.5)
+
+
+@eqx.filter_jit
+def _compiled(termination: Termination, states: Float[Array, "block dimensions"]) -> Float[Array, " block"]:
+    return termination(states)
+
+
+def _probabilities(termination: Termination, states: np.ndarray) -> np.ndarray:
+    """For any number of states, in blocks of one size: compiled once."""
+    padded = np.concatenate([states, np.broadcast_to(states[-1:], (-len(states) % _BLOCK, states.shape[1]))])
+    with jax.enable_x64(True):
+        parts = [
+            np.asarray(_compiled(termination, jnp.asarray(block))) for block in np.split(padded, len(padded) // _BLOCK)
+        ]
+    return np.concatenate(parts)[: len(states)]
+
+
+def _log_loss(termination: Termination, states: np.ndarray, ended: np.ndarray) -> float:
+    probability = _probabilities(termination, states)
+    floor = 0.5 / len(ended)
+    probability = np.clip(probability, floor, 1 - floor)
+    return float(-np.log(np.where(ended, probability, 1 - probability)).sum())
+
+
+def _box(states: np.ndarray, ended: np.ndarray) -> Box:
+    """The fewest faces of the box of ongoing states that, together, cut off the ended ones."""
+    size = states.shape[1]
+    if ended.all():
+        nowhere = np.full(size, np.inf)
+        return Box(-nowhere, -nowhere, nowhere, nowhere, np.asarray(1.0), np.asarray(1.0))
+    below, low, high, above = (np.full(size, sign * np.inf) for sign in (-1, -1, 1, 1))
+    last = states[ended]
+    inner_low, inner_high = states[~ended].min(axis=0), states[~ended].max(axis=0)
+    uncut = np.ones(len(last), dtype=bool)
+    while uncut.any():
+        under, over = last < inner_low, last > inner_high
+        gains = np.stack([(under & uncut[:, None]).sum(axis=0), (over & uncut[:, None]).sum(axis=0)])
+        if gains.max() == 0:
+            break
+        side, j = np.unravel_index(int(gains.argmax()), gains.shape)
+        if side == 0:
+            below[j], low[j] = last[under[:, j], j].max(), inner_low[j]
+            uncut &= ~under[:, j]
+        else:
+            high[j], above[j] = inner_high[j], last[over[:, j], j].min()
+            uncut &= ~over[:, j]
+    out = ((states < low) | (states > high)).any(axis=1)
+    inside = float(ended[~out].mean()) if (~out).any() else 0.0
+    outside = float(ended[out].mean()) if out.any() else 1.0
+    return Box(below, low, high, above, np.asarray(inside), np.asarray(outside))
+
+
+def _logistic(
+    states: np.ndarray, ended: np.ndarray, box: Range, start: np.ndarray | None = None, rounds: int = 25
+) -> Logistic:
+    """Penalised likelihood by Newton's method; the prior of the classes is that of the log."""
+    degree = min(3, highest_degree(states.shape[1], len(states)))
+    share = min(1.0, _LOGISTIC_ROWS / len(states))
+    # A long log is thinned: all ends are kept, of the rest a share that counts for all.
+    kept = ended | (np.arange(len(states)) % max(1, round(1 / share)) == 0)
+    count = np.where(ended[kept], 1.0, (~ended).sum() / max((~ended & kept).sum(), 1))
+    x = features(box.place(states[kept]), exponents(states.shape[1], degree), np)
+    y = ended[kept].astype(np.float64)
+    rate = np.clip(ended.mean(), 1e-9, 1 - 1e-9)
+    coefficients = np.zeros(x.shape[1])
+    coefficients[0] = np.log(rate / (1 - rate))
+    if start is not None and len(start) == len(coefficients):
+        coefficients = np.array(start)
+    penalty = np.full(x.shape[1], 1e-3)
+    penalty[0] = 1e-9
+    for _ in range(rounds):
+        p = 1 / (1 + np.exp(-np.clip(x @ coefficients, -30, 30)))
+        w = count * np.maximum(p * (1 - p), 1e-9)
+        slope = x.T @ (count * (y - p)) - penalty * coefficients
+        change = np.linalg.solve((x * w[:, None]).T @ x + np.diag(penalty), slope)
+        size = np.abs(change).max()
+        coefficients += change * min(1.0, 5.0 / max(size, 1e-12))
+        if size < 1e-8:
+            break
+    return Logistic(box.center, box.reach, coefficients, states.shape[1], degree)

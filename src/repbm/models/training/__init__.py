@@ -1,0 +1,1 @@
+"""Networks, the batches they see, and the one loop that trains them."""

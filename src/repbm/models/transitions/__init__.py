@@ -1,0 +1,1 @@
+"""The log as a table of (s, a, r, s'), scaled and weighted."""

@@ -1,0 +1,43 @@
+"""Observations brought to a common range."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from repbm.models.transitions._table import TransitionTable
+
+
+@dataclass(frozen=True, eq=False)
+class Range:
+    """The box of all logged states: where a model has seen anything.
+
+    Affine changes of the units of an observation change nothing that is computed from positions in the box.
+    """
+
+    center: Float[np.ndarray, " dimensions"]
+    reach: Float[np.ndarray, " dimensions"]
+
+    @classmethod
+    def of(cls, sample: TransitionTable) -> Range:
+        low, high = sample.states.min(axis=0), sample.states.max(axis=0)
+        if sample.followed.any():
+            following = sample.next_states[sample.followed]
+            low, high = np.minimum(low, following.min(axis=0)), np.maximum(high, following.max(axis=0))
+        return cls._between(low, high)
+
+    @classmethod
+    def over(cls, states: Float[np.ndarray, "steps dimensions"]) -> Range:
+        """The box of these states."""
+        return cls._between(states.min(axis=0), states.max(axis=0))
+
+    @classmethod
+    def _between(cls, low: Float[np.ndarray, " dimensions"], high: Float[np.ndarray, " dimensions"]) -> Range:
+        reach = (high - low) / 2
+        return cls((high + low) / 2, np.where(reach > 0, reach, 1.0))
+
+    def place(self, states: Float[np.ndarray, "steps dimensions"]) -> Float[np.ndarray, "steps dimensions"]:
+        """Positions in the box, -1 to 1 in every dimension."""
+        return (states - self.center) / self.reach
