@@ -21,8 +21,8 @@ def show(evaluation: Evaluation, truth: Mapping[str, float] | None = None) -> No
     found = evaluation.examination
     verdicts = {name: verdict.sentence for name, verdict in found.verdicts.items()}
     for finding in found.findings:
-        if finding.weight != "remark":
-            print(f"{finding.weight}: {finding.line}", file=sys.stderr)
+        if finding.severity != "remark":
+            print(f"{finding.severity}: {finding.line}", file=sys.stderr)
     if sys.stdout.isatty():
         for part in estimates_tables(evaluation.estimates, truth, verdicts):
             Console().print(part, highlight=False)

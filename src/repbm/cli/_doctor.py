@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from repbm.cli._log_options import Columns, Ends, columns_of, ends_of, policies_of
+from repbm.cli._rules import Rules, thresholds_of
 
 
 def doctor(
@@ -16,6 +17,7 @@ def doctor(
     ] = None,
     column: Columns = None,
     ends: Ends = None,
+    rule: Rules = None,
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Load policies from pickles, which can run any code.")
     ] = False,
@@ -34,9 +36,9 @@ def doctor(
     policies = policies_of(policy or [], trust_pickle)
     keep = list(dict.fromkeys(column for one in policies.values() for column in one.needs_columns))
     data = read_log(log, columns=columns_of(column or []), keep=keep, all_terminated=ends_of(ends))
-    found = examine(data, policies)
+    found = examine(data, policies, thresholds=thresholds_of(rule or []))
     if json:
-        typer.echo(notation.dumps(found.account(), indent=2))
+        typer.echo(notation.dumps(found.to_dict(), indent=2))
     else:
         for line in examination_lines(found):
             typer.echo(line)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from repbm.cli._log_options import Columns, Ends, columns_of, ends_of, policies_of
-
-if TYPE_CHECKING:
-    from repbm.evaluation import Evaluation
+from repbm.cli._log_options import Columns, Ends, columns_of, ends_of, named_policies, policies_of
+from repbm.cli._rules import Rules, thresholds_of
 
 
 def evaluate(
@@ -39,7 +37,9 @@ def evaluate(
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     column: Columns = None,
     ends: Ends = None,
-    preset: Annotated[str, typer.Option(help="How models are fitted: precise, or paper.")] = "precise",
+    fit: Annotated[
+        str, typer.Option(help="How models are fitted: auto (chosen from the log), or paper (as published).")
+    ] = "auto",
     folds: Annotated[int, typer.Option(help="Cross-fitting: fit each fold's critic on the other folds.")] = 1,
     refits: Annotated[
         int, typer.Option(help="Intervals for models: fit them again to so many resampled logs, such as 20.")
@@ -47,8 +47,9 @@ def evaluate(
     individuals: Annotated[
         str | None, typer.Option(help="A table of initial states: values for individuals who are not in the log.")
     ] = None,
+    rule: Rules = None,
     save_model: Annotated[
-        Path | None, typer.Option(help="Keep the fitted model repbm (of one policy) for `repbm value`.")
+        Path | None, typer.Option(help="Keep the model fitted for the policy (one policy only) for `repbm value`.")
     ] = None,
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Load policies from pickles, which can run any code.")
@@ -60,32 +61,35 @@ def evaluate(
     """What would happen if we followed this policy instead?"""
     from repbm.cli._console import progress, show
     from repbm.cli._pages import needs_folder, pages_of
-    from repbm.evaluation import as_preset, check_target
+    from repbm.cli._saved_model import check_model_file, save
+    from repbm.evaluation import Fitting, Reading, check_target
     from repbm.evaluation import evaluate as run
 
     if out is not None:
         check_target(out)
     elif plots or open_report:
         needs_folder(out)
-    with progress(quiet) as tell:
+    words = named_policies(policy)
+    if save_model is not None:
+        check_model_file(save_model, len(words))
+    with progress(quiet) as told:
         evaluation = run(
             log,
             policies_of(policy, trust_pickle),
             estimators=estimator,
             discount=discount,
             horizon=horizon,
-            seed=seed,
             level=level,
-            columns=columns_of(column or []),
-            all_terminated=ends_of(ends),
-            preset=as_preset(preset),
-            folds=folds,
-            refits=refits,
+            seed=seed,
+            reading=Reading(columns_of(column or []), ends_of(ends)),
+            fitting=Fitting(fit, folds, refits),
+            thresholds=thresholds_of(rule or []),
             individuals=individuals,
-            progress=tell,
-        )
+            details=out is not None,
+            progress=told,
+        ).with_policies(words)
     if save_model is not None:
-        _save(evaluation, save_model)
+        save(evaluation, save_model)
     if out is not None:
         evaluation.write(out, pages_of(evaluation, plots))
     if not quiet:
@@ -94,15 +98,3 @@ def evaluate(
             typer.echo(f"written to {out}; look at {out / 'report.html'}")
     if out is not None and open_report:
         typer.launch(str(out / "report.html"))
-
-
-def _save(evaluation: Evaluation, path: Path) -> None:
-    from repbm.core import InputError
-    from repbm.models import save_model
-
-    fitted = [model for (_, name), model in evaluation.models.items() if name == "repbm"]
-    if len(fitted) != 1:
-        raise InputError(
-            f"--save-model keeps one model, and {len(fitted)} were fitted", fix="evaluate one policy with repbm"
-        )
-    save_model(fitted[0], path)

@@ -20,9 +20,15 @@ Ends = Annotated[
 
 
 def policies_of(given: list[str], trust_pickle: bool) -> dict[str, Policy]:
-    """Each by its own name: what stands before an equals sign, else the whole word."""
-    from repbm.core import InputError
+    """Each policy, by its own name."""
     from repbm.policies.adapters import as_policy
+
+    return {name: as_policy(words, trust_pickle=trust_pickle) for name, words in named_policies(given).items()}
+
+
+def named_policies(given: list[str]) -> dict[str, str]:
+    """What users wrote for each, by its own name: what stands before an equals sign, else the whole word."""
+    from repbm.core import InputError
 
     named: dict[str, str] = {}
     for words in given:
@@ -32,7 +38,7 @@ def policies_of(given: list[str], trust_pickle: bool) -> dict[str, Policy]:
         if name in named:
             raise InputError(f"policy '{name}' is given twice", fix="give each a name: --policy NAME=...")
         named[name] = rest
-    return {name: as_policy(words, trust_pickle=trust_pickle) for name, words in named.items()}
+    return named
 
 
 def columns_of(given: list[str]) -> dict[str, str]:

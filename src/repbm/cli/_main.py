@@ -15,7 +15,9 @@ from repbm.cli._demo import demo
 from repbm.cli._doctor import doctor
 from repbm.cli._evaluate import evaluate
 from repbm.cli._reproduce import reproduce
+from repbm.cli._report import report
 from repbm.cli._reproduction import reproduction
+from repbm.cli._rerun import rerun
 from repbm.cli._train_policy import train_policy
 from repbm.cli._value import value
 
@@ -29,6 +31,8 @@ app = typer.Typer(
 app.command()(doctor)
 app.command()(evaluate)
 app.command()(value)
+app.command()(report)
+app.command()(rerun)
 app.command()(demo)
 app.command()(collect)
 app.command()(reproduce)

@@ -28,7 +28,7 @@ def value(
 
     from repbm.core import InputError
     from repbm.logs import read_individuals
-    from repbm.models import load_model, values_in
+    from repbm.models import load_model
     from repbm.policies import ObservationPolicy
     from repbm.policies.adapters import as_policy
 
@@ -44,7 +44,11 @@ def value(
         raise InputError(f"policy '{policy}' is known at logged steps only", fix="give a function or a network")
     acts = acts.reading(loaded.observation_names)
     people = read_individuals(individuals, loaded.observation_names)
-    rolled = values_in(loaded, acts, people.states, discount=discount, horizon=horizon, rollouts=rollouts, seed=seed)
+    # One rollout is enough where neither the model nor the policy draws at random.
+    certain = not loaded.stochastic and acts.choices(people.states, loaded.labels).deterministic
+    rolled = loaded.values(
+        acts, people.states, discount=discount, horizon=horizon, rollouts=1 if certain else rollouts, seed=seed
+    )
     table = pl.DataFrame({"individual": people.labels, "value": rolled.values, "left_range": rolled.left_range})
     try:
         table.write_csv(sys.stdout.buffer if out is None else out)

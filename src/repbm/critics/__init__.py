@@ -1,21 +1,33 @@
-"""What actions are worth, fitted."""
+"""What actions are worth, fitted to a log: `fit_critic`, for whoever asks."""
 
 from repbm.critics._action_values import ActionValues
 from repbm.critics._cross_fitted import CrossFittedCritic
+from repbm.critics._fit import CriticSpec, FittedCritic, fit_critic, fit_model_critics
 from repbm.critics._fqe import fit_fqe
 from repbm.critics._fqe_network import FQENetwork
+from repbm.critics._kinds import CRITICS, CriticKind, FittedQ, ModelCriticKind, MoreRobust, Request
 from repbm.critics._model_critic import ModelCritic
 from repbm.critics._mrdr import fit_mrdr
-from repbm.critics._tabular_critic import TabularCritic
+from repbm.critics._refitted import refit_critic
 from repbm.critics._value_critic import ActionValueCritic
 
 __all__ = [
+    "CRITICS",
     "ActionValueCritic",
     "ActionValues",
+    "CriticKind",
+    "CriticSpec",
     "CrossFittedCritic",
     "FQENetwork",
+    "FittedCritic",
+    "FittedQ",
     "ModelCritic",
-    "TabularCritic",
+    "ModelCriticKind",
+    "MoreRobust",
+    "Request",
+    "fit_critic",
     "fit_fqe",
+    "fit_model_critics",
     "fit_mrdr",
+    "refit_critic",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int, Num
 
 from repbm.core import InputError, Label
-from repbm.models._states import found_states
+from repbm.data import found_states
 from repbm.models.regression._features import exponents, features
 
 _ROWS = 1 << 14
@@ -37,7 +37,7 @@ class PolynomialValues(ActionFunction):
     the state and the steps left, in the box of those logged."""
 
     center: Float[np.ndarray, " inputs"]
-    reach: Float[np.ndarray, " inputs"]
+    half_width: Float[np.ndarray, " inputs"]
     coefficients: Float[np.ndarray, "features actions"]
     degree: int
     kind = "polynomial"
@@ -47,17 +47,22 @@ class PolynomialValues(ActionFunction):
         result = np.empty((len(observations), self.coefficients.shape[1]))
         for start in range(0, len(result), _ROWS):
             block = slice(start, start + _ROWS)
-            positions = (np.column_stack([observations[block], left[block]]) - self.center) / self.reach
+            positions = (np.column_stack([observations[block], left[block]]) - self.center) / self.half_width
             result[block] = features(positions, powers, np) @ self.coefficients
         return result
 
     def arrays(self) -> dict[str, np.ndarray]:
         degree = np.array(self.degree)
-        return {"center": self.center, "reach": self.reach, "coefficients": self.coefficients, "degree": degree}
+        return {
+            "center": self.center,
+            "half_width": self.half_width,
+            "coefficients": self.coefficients,
+            "degree": degree,
+        }
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> PolynomialValues:
-        return cls(arrays["center"], arrays["reach"], arrays["coefficients"], int(arrays["degree"]))
+        return cls(arrays["center"], arrays["half_width"], arrays["coefficients"], int(arrays["degree"]))
 
 
 @dataclass(frozen=True, eq=False)

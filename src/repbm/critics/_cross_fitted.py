@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float, Int
 
-from repbm.estimators._case import Case
-from repbm.estimators._critic import Critic, StateValues
+from repbm.estimators import Case, Critic, StateValues
 
 
 @dataclass(frozen=True, eq=False)

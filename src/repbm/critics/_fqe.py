@@ -10,8 +10,7 @@ from repbm.critics._bellman import BellmanTable
 from repbm.critics._fqe_network import FQENetwork, network_values
 from repbm.critics._fqe_polynomial import polynomial_values
 from repbm.data import Trajectories
-from repbm.models._tabular import few_states, fit_tabular
-from repbm.models.objectives._objective import AM
+from repbm.models import AM, few_states, fit_tabular
 from repbm.policies import ObservationPolicy, Policy
 
 

@@ -45,7 +45,7 @@ def polynomial_values(
     for degree, fixed_point in problem.trials(_held_out(transitions, seed))[:_TRIALS]:
         found = fixed_point if problem.stays_within(degree, fixed_point) else problem.iterated(degree, seed)
         if found is not None:
-            return PolynomialValues(box.center, box.reach, found, degree)
+            return PolynomialValues(box.center, box.half_width, found, degree)
     raise InputError(
         "fitted Q evaluation by polynomials diverges on this log",
         fix="use a network, a model (repbm) or importance sampling",

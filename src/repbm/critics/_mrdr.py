@@ -47,7 +47,7 @@ def fit_mrdr(
     box = Range.over(inputs)
     positions = box.place(inputs)
     found, degree = _solved(problem, positions, sample.episodes, len(data), degree, seed)
-    function = PolynomialValues(box.center, box.reach, found, degree)
+    function = PolynomialValues(box.center, box.half_width, found, degree)
     rewards = (float(data.rewards.min()), float(data.rewards.max()))
     return ActionValues(function, data.actions.labels, horizon, discount, rewards)
 

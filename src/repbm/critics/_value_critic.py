@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
 from repbm.core import InputError, Label
-from repbm.estimators._case import Case
-from repbm.estimators._critic import StateValues, acting
-
-if TYPE_CHECKING:
-    from repbm.critics import ActionValues
+from repbm.critics._action_values import ActionValues
+from repbm.estimators import Case, StateValues, acting
 
 
 @dataclass(frozen=True, eq=False)

@@ -148,12 +148,12 @@ def _weighted_returns(
     carry = np.empty(len(result))
     carry[:-1] = discount * factors[1:]
     carry[data.lasts] = 0.0
-    reach = 1
-    while reach < data.longest:
+    span = 1
+    while span < data.longest:
         with np.errstate(over="ignore", invalid="ignore"):
-            further = np.where(carry[:-reach] > 0, carry[:-reach] * result[reach:], 0.0)
-            onward = np.where(carry[:-reach] > 0, carry[:-reach] * carry[reach:], 0.0)
-        result[:-reach] += further
-        carry[:-reach] = onward
-        reach *= 2
+            further = np.where(carry[:-span] > 0, carry[:-span] * result[span:], 0.0)
+            onward = np.where(carry[:-span] > 0, carry[:-span] * carry[span:], 0.0)
+        result[:-span] += further
+        carry[:-span] = onward
+        span *= 2
     return result

@@ -2,17 +2,19 @@
 
 from repbm.data._categorical import Categorical
 from repbm.data._segments import Block, StepValues, cumulative_products, indices, log_products, over_blocks, totals
-from repbm.data._states import numbered_states
-from repbm.data._support import Support, support
+from repbm.data._states import found_states, numbered_states
+from repbm.data._support import ImportanceWeights, Support, support
 from repbm.data._trajectories import Trajectories
 
 __all__ = [
     "Block",
     "Categorical",
+    "ImportanceWeights",
     "StepValues",
     "Support",
     "Trajectories",
     "cumulative_products",
+    "found_states",
     "indices",
     "log_products",
     "numbered_states",

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from repbm.data._trajectories import Trajectories
 
 MOST_STATES = 2000
+"""A log with more different states than this is no table, unless it is said otherwise."""
 
 
 def numbered_states(
-    data: Trajectories,
+    data: Trajectories, most: int = MOST_STATES
 ) -> tuple[Float[np.ndarray, "states dimensions"], Int[np.ndarray, " steps"]] | None:
     """The different states of a log, sorted, and which of them every step is in; None where there are too many."""
     if not data.observations.shape[1]:
         return None
     # States that are measured hardly ever repeat: some rows tell, before all are compared.
-    if len(np.unique(data.observations[: 3 * MOST_STATES], axis=0)) > MOST_STATES:
+    if len(np.unique(data.observations[: 3 * most], axis=0)) > most:
         return None
     states, number = np.unique(data.observations, axis=0, return_inverse=True)
-    return (states, number.reshape(-1)) if len(states) <= MOST_STATES else None
+    return (states, number.reshape(-1)) if len(states) <= most else None
+
+
+def found_states(
+    states: Float[np.ndarray, "states dimensions"], observations: Float[np.ndarray, "batch dimensions"]
+) -> tuple[Int[np.ndarray, " batch"], Bool[np.ndarray, " batch"]]:
+    """The place of each observation among the sorted states, and whether it is there."""
+    joined, inverse = np.unique(np.concatenate([states, observations]), axis=0, return_inverse=True)
+    inverse = inverse.reshape(-1)
+    place = np.full(len(joined), -1)
+    place[inverse[: len(states)]] = np.arange(len(states))
+    found = place[inverse[len(states) :]]
+    return np.maximum(found, 0), found >= 0

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from repbm.core import InputError
 from repbm.data._segments import Block, StepValues, cumulative_products, log_products, over_blocks
 from repbm.data._trajectories import Trajectories
+
+
+class ImportanceWeights(NamedTuple):
+    """w_t = prod pi / mu over steps 0 ... t, over its mean at every step, finished episodes with their last weight."""
+
+    weights: Float[np.ndarray, " steps"]
+    effective_episodes: Float[np.ndarray, " longest"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +37,10 @@ class Support:
     counterfactual_count: Float[np.ndarray, " longest"]
     factual_squares: Float[np.ndarray, " longest"]
     """Sums over episodes of f_t, c_t and f_t^2."""
+    deterministic: bool = True
+    """Whether the policy gives every logged action the probability 0 or 1."""
+    importance: ImportanceWeights | None = None
+    """Of a policy that draws its actions, where the probabilities of the logged ones are known."""
 
     @property
     def alive(self) -> Int[np.ndarray, " longest"]:
@@ -61,6 +74,23 @@ class Support:
         return np.divide(self.factual, u, out=np.zeros_like(u), where=u > 0)
 
     @property
+    def policy_weights(self) -> ImportanceWeights:
+        """How much every logged step counts in the risk under the policy, and how many episodes that rests on.
+
+        f_t / u_t for a deterministic policy, which needs no behavior. For one that draws its actions the probability of
+        the logged ones alone would count likely actions twice: there the importance weights. They are 1 where policy
+        and behavior are the same, so that both risks are.
+        """
+        if self.deterministic:
+            return ImportanceWeights(self.marginal_weights, self.effective_episodes)
+        if self.importance is None:
+            raise InputError(
+                "the risk under a policy that draws its actions needs the probability of each logged action",
+                fix="add a column behavior_prob, or ask for am, which needs none",
+            )
+        return self.importance
+
+    @property
     def last_supported_step(self) -> int | None:
         """The last step that some episode still reaches by the policy's own actions; None if not even step 0."""
         reached = np.flatnonzero(self.factual_count > 0)
@@ -78,7 +108,8 @@ def support(data: Trajectories, logged: StepValues) -> Support:
         parts = (factual, counterfactual, factual**2)
         return np.stack([np.bincount(steps[block.entries], part, longest) for part in parts])
 
-    return Support(data, logged, *sum(over_blocks(work, data.offsets), start=np.zeros((3, longest))))
+    factual, counterfactual, squares = sum(over_blocks(work, data.offsets), start=np.zeros((3, longest)))
+    return Support(data, logged, factual, counterfactual, squares)
 
 
 def _counterfactual(

@@ -127,13 +127,17 @@ class Trajectories:
         labels = np.arange(len(self)) if self.episode_labels is None else self.episode_labels
         return labels if episodes is None else labels[episodes]
 
+    def positions(self, episodes: Shaped[np.ndarray, " m"]) -> Int[np.ndarray, " picked"]:
+        """Flat positions of the steps of the chosen episodes, in the order chosen: positions or a mask."""
+        return gather(self.offsets, np.arange(len(self))[episodes])
+
     def take(self, episodes: Shaped[np.ndarray, " m"]) -> Trajectories:
         """The chosen episodes, in the order chosen: positions (repeats allowed) or a mask."""
         chosen = np.arange(len(self))[episodes]
         if not len(chosen):
             raise InputError("no episode is left")
         return self._reassembled(
-            gather(self.offsets, chosen),
+            self.positions(chosen),
             np.concatenate([[0], np.cumsum(self.lengths[chosen])]),
             terminated=self.terminated[chosen],
             final_observations=self.final_observations[chosen],

@@ -1,23 +1,21 @@
-"""What a model says about episodes that it was not fitted to, beside what the log says."""
+"""What a model predicts for episodes that it was not fitted to, beside what the log observed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 
+from repbm.core import BacktestRules
 from repbm.data import Trajectories
 from repbm.policies import imitate
 
 if TYPE_CHECKING:
-    from repbm.models import Model, TabularModel
+    from repbm.models import Model
 
-_MOST_INDIVIDUALS = 256
-_PATHS = 4
-_AHEAD = (1, 2, 5, 10, 20, 50, 100, 200)
 _MOST_BINS = 8
 _FEWEST_IN_BIN = 10
 
@@ -27,57 +25,77 @@ class Backtest:
     """A model fitted to some of the episodes, asked about the others.
 
     `ahead`: the error of the state so many steps later, along the logged actions, as a share of how far it really moves
-    (1 is as bad as saying that nothing changes); empty for a table, whose states have no distance. `said`: for held-out
-    individuals, the value of what is done now in the model (what is done is learned, too, from the same episodes).
-    `seen`: their logged returns.
+    (1 is as bad as saying that nothing changes); empty for a table, whose states have no distance. `predicted`: for
+    held-out individuals, the value of what is done now in the model (what is done is learned, too, from the same
+    episodes). `observed`: their logged returns.
     """
 
     ahead: Mapping[int, float]
-    said: Float[np.ndarray, " individuals"]
-    seen: Float[np.ndarray, " individuals"]
+    predicted: Float[np.ndarray, " individuals"]
+    observed: Float[np.ndarray, " individuals"]
+    limit: float = 3.0
+    """A gap of more standard errors than this is beyond chance."""
 
     @property
     def gap(self) -> tuple[float, float]:
-        """The mean of what the model says minus that of the log, and its standard error."""
-        away = self.said - self.seen
+        """The mean of what the model predicts minus that of the log, and its standard error."""
+        away = self.predicted - self.observed
         return float(away.mean()), float(away.std(ddof=1) / np.sqrt(len(away)))
 
+    @property
+    def beyond_chance(self) -> bool:
+        away, error = self.gap
+        return abs(away) > self.limit * error
+
     def bins(self) -> list[tuple[float, float, float, int]]:
-        """Groups of equally many individuals by what the model says: its mean, that of the log, its error, how many."""
-        count = int(np.clip(len(self.said) // _FEWEST_IN_BIN, 1, _MOST_BINS))
+        """Groups of equally many individuals by what is predicted: its mean, that of the log, its error, how many."""
+        count = int(np.clip(len(self.predicted) // _FEWEST_IN_BIN, 1, _MOST_BINS))
         found = []
-        for rows in np.array_split(np.argsort(self.said, kind="stable"), count):
-            error = float(self.seen[rows].std(ddof=1) / np.sqrt(len(rows))) if len(rows) > 1 else 0.0
-            found.append((float(self.said[rows].mean()), float(self.seen[rows].mean()), error, len(rows)))
+        for rows in np.array_split(np.argsort(self.predicted, kind="stable"), count):
+            error = float(self.observed[rows].std(ddof=1) / np.sqrt(len(rows))) if len(rows) > 1 else 0.0
+            found.append((float(self.predicted[rows].mean()), float(self.observed[rows].mean()), error, len(rows)))
         return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON; `of` makes the same of them."""
+        return {
+            "ahead": {str(steps): error if np.isfinite(error) else None for steps, error in self.ahead.items()},
+            "predicted": self.predicted.tolist(),
+            "observed": self.observed.tolist(),
+            "limit": self.limit,
+        }
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> Backtest:
+        ahead = {int(steps): float("nan") if error is None else error for steps, error in stored["ahead"].items()}
+        predicted, observed = (np.asarray(stored[name], dtype=np.float64) for name in ("predicted", "observed"))
+        return cls(ahead, predicted, observed, stored["limit"])
 
 
 def backtest(
-    model: Model | TabularModel,
+    model: Model,
     fitted: Trajectories,
     kept: Trajectories,
     discount: float,
     horizon: int,
     seed: int = 0,
+    rules: BacktestRules = BacktestRules(),  # noqa: B008 - frozen
 ) -> Backtest:
     """Follow what is done now in a model of the episodes `fitted`, from where the episodes `kept` begin.
 
-    Episodes that the log cuts off before the horizon have no whole return and are left out.
+    Episodes that the log cuts off before the horizon have no whole return and are left out, as are those that begin
+    where the model cannot be asked.
     """
-    from repbm.models import TabularModel, path_error, values_in
-
-    whole = kept.terminated | (kept.lengths >= horizon)
-    ahead: dict[int, float] = {}
-    if isinstance(model, TabularModel):
-        whole &= model.knows(kept.initial_observations)
-    else:
-        ahead = {steps: path_error(model, kept, steps) for steps in _AHEAD if steps < kept.longest}
-    rows = np.flatnonzero(whole)[:_MOST_INDIVIDUALS]
-    practice = imitate(fitted, seed)
-    # All paths of an individual side by side: practice is asked once a step.
-    states = np.repeat(kept.initial_observations[rows], _PATHS, axis=0)
-    said = np.empty(0)
+    whole = (kept.terminated | (kept.lengths >= horizon)) & model.knows(kept.initial_observations)
+    errors = {steps: model.path_error(kept, steps) for steps in rules.ahead if steps < kept.longest}
+    # A table has no distances at all.
+    ahead = errors if any(np.isfinite(error) for error in errors.values()) else {}
+    rows = np.flatnonzero(whole)[: rules.most_individuals]
+    now = imitate(fitted, seed)
+    # All paths of an individual side by side: what is done now is asked once a step.
+    states = np.repeat(kept.initial_observations[rows], rules.paths, axis=0)
+    predicted = np.empty(0)
     if len(rows):
-        rolled = values_in(model, practice, states, discount=discount, horizon=horizon, rollouts=1, seed=seed)
-        said = rolled.values.reshape(len(rows), _PATHS).mean(axis=1)
-    return Backtest(ahead, said, kept.returns(discount)[rows])
+        rolled = model.values(now, states, discount=discount, horizon=horizon, rollouts=1, seed=seed)
+        predicted = rolled.values.reshape(len(rows), rules.paths).mean(axis=1)
+    return Backtest(ahead, predicted, kept.returns(discount)[rows], rules.beyond_chance)

@@ -6,28 +6,23 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from repbm.core import LogRules
 from repbm.data import Trajectories
-from repbm.doctor._finding import Finding, Weight
+from repbm.doctor._finding import Finding, Severity
 from repbm.doctor._sample import correlation, names, sampled_episodes, sampled_steps
 
-_FAR = 50.0
-"""So many times the distance between the quartiles away from the median is an outlier."""
-_APART = 5.0
-"""Two groups are apart if the gap is so many times as wide as either of them."""
-_FEWEST_IN_GROUP = 0.01
 
-
-def constant_columns(data: Trajectories) -> Iterator[Finding]:
-    some = data.observations[sampled_steps(data)]
+def constant_columns(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
+    some = data.observations[sampled_steps(data, rules)]
     for k in np.flatnonzero(some.min(axis=0) == some.max(axis=0)):
         value = data.observations[0, k]
         if (data.observations[:, k] == value).all():
             words = f"is {value:g} at every step: it tells nothing"
-            yield Finding(Weight.REMARK, "constant column", words, names(data)[k])
+            yield Finding(Severity.REMARK, "constant column", words, names(data)[k])
 
 
-def equal_columns(data: Trajectories) -> Iterator[Finding]:
-    rows, called = sampled_steps(data), names(data)
+def equal_columns(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
+    rows, called = sampled_steps(data, rules), names(data)
     seen: dict[bytes, str] = {}
     for k, name in enumerate(called):
         values = data.observations[rows, k]
@@ -35,12 +30,12 @@ def equal_columns(data: Trajectories) -> Iterator[Finding]:
             continue
         first = seen.setdefault(values.tobytes(), name)
         if first != name:
-            yield Finding(Weight.REMARK, "equal columns", f"is the same as {first}", name, "leave one of them out")
+            yield Finding(Severity.REMARK, "equal columns", f"is the same as {first}", name, "leave one of them out")
 
 
-def leaking_columns(data: Trajectories) -> Iterator[Finding]:
+def leaking_columns(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
     """Columns that know what the decision was, or what came of it."""
-    data = sampled_episodes(data)
+    data = sampled_episodes(data, rules)
     codes, rewards, later = data.actions.codes, data.rewards, _rewards_to_come(data)
     fix = "an observation is what was known before the decision: leave the column out"
     for k, name in enumerate(names(data)):
@@ -49,45 +44,49 @@ def leaking_columns(data: Trajectories) -> Iterator[Finding]:
         actions = len(np.unique(codes))
         pairs = len(np.unique(place * (codes.max() + 1) + codes))
         if 1 < len(distinct) <= 2 * actions and actions > 1 and pairs == len(distinct):
-            yield Finding(Weight.WARNING, "leaking column", "tells which action is taken, for sure", name, fix)
+            yield Finding(Severity.WARNING, "leaking column", "tells which action is taken, for sure", name, fix)
         elif abs(correlation(values, rewards)) > 1 - 1e-9:
-            yield Finding(Weight.WARNING, "leaking column", "is the reward of the same step, in other units", name, fix)
+            yield Finding(
+                Severity.WARNING, "leaking column", "is the reward of the same step, in other units", name, fix
+            )
         elif abs(correlation(values, later)) > 1 - 1e-9 and later.std() > 0:
-            yield Finding(Weight.WARNING, "leaking column", "is the sum of all rewards to come", name, fix)
+            yield Finding(Severity.WARNING, "leaking column", "is the sum of all rewards to come", name, fix)
 
 
-def outliers(data: Trajectories) -> Iterator[Finding]:
+def outliers(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
     """Values far from all others, codes for missing ones among them."""
-    rows = sampled_steps(data)
+    rows = sampled_steps(data, rules)
     for k, name in enumerate(names(data)):
         values = data.observations[rows, k]
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
         if high == low:
             continue
-        far = np.abs(values - middle) > _FAR * (high - low)
+        far = np.abs(values - middle) > rules.outlier * (high - low)
         if not far.any():
             continue
         found, counts = np.unique(values[far], return_counts=True)
         most = found[counts.argmax()]
         if counts.max() >= 3 and len(found) <= 3:
             words = f"is {most:g} in {counts.max() / len(rows):.1%} of the steps, far from all else"
-            yield Finding(Weight.WARNING, "outliers", words, name, "a code for missing? give the true value or a flag")
+            yield Finding(
+                Severity.WARNING, "outliers", words, name, "a code for missing? give the true value or a flag"
+            )
             continue
         at = rows[np.flatnonzero(far)[0]]
         episode = int(np.searchsorted(data.offsets, at, side="right")) - 1
         words = f"reaches {data.observations[at, k]:g}, where half of all values lie between {low:g} and {high:g}"
         where = f"{name}, episode {data.labels_of()[episode]}, step {data.steps[at]}"
-        yield Finding(Weight.WARNING, "outliers", words, where, "check the value, and the unit")
+        yield Finding(Severity.WARNING, "outliers", words, where, "check the value, and the unit")
 
 
-def two_units(data: Trajectories) -> Iterator[Finding]:
+def two_units(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
     """Columns of many values that fall into two groups with nothing between."""
-    rows = sampled_steps(data)
+    rows = sampled_steps(data, rules)
     for k, name in enumerate(names(data)):
         values = np.sort(data.observations[rows, k])
         if len(np.unique(values)) < 20:
             continue
-        fewest = max(5, int(_FEWEST_IN_GROUP * len(values)))
+        fewest = max(5, int(rules.smallest_group * len(values)))
         gaps = np.diff(values)[fewest - 1 : len(values) - fewest]
         if not len(gaps):
             continue
@@ -95,9 +94,9 @@ def two_units(data: Trajectories) -> Iterator[Finding]:
         below, above = values[:at], values[at:]
         widths = below[-1] - below[0], above[-1] - above[0]
         # A group of one value is a code, not a unit.
-        if min(widths) > 0 and gaps.max() > _APART * max(widths):
+        if min(widths) > 0 and gaps.max() > rules.apart * max(widths):
             words = f"falls into two groups, around {np.median(below):.4g} and around {np.median(above):.4g}"
-            yield Finding(Weight.WARNING, "two units", words, name, "are they in the same unit?")
+            yield Finding(Severity.WARNING, "two units", words, name, "are they in the same unit?")
 
 
 def _rewards_to_come(data: Trajectories) -> np.ndarray:

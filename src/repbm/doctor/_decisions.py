@@ -6,17 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from repbm.core import LogRules
 from repbm.data import Trajectories
-from repbm.doctor._finding import Finding, Weight
+from repbm.doctor._finding import Finding, Severity
 from repbm.doctor._sample import sampled_episodes, sampled_steps
 
-_RARE = 10
-_MANY_ACTIONS = 50
-_SHIFTED = 0.2
-"""Rewards are taken to be shifted if so much more of their variance is told by the step before."""
 
-
-def actions(data: Trajectories) -> Iterator[Finding]:
+def actions(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
     counts = np.bincount(data.actions.codes, minlength=len(data.actions.labels))
     labels = data.actions.labels
     alike: dict[str, list[str]] = {}
@@ -24,42 +20,46 @@ def actions(data: Trajectories) -> Iterator[Finding]:
         alike.setdefault(str(label).strip().casefold(), []).append(str(label))
     for same in (same for same in alike.values() if len(same) > 1):
         words = f"there are actions {' and '.join(map(repr, same[:3]))}"
-        yield Finding(Weight.WARNING, "spelling of actions", words, "action", "spell one action in one way")
+        yield Finding(Severity.WARNING, "spelling of actions", words, "action", "spell one action in one way")
     if len(labels) == 1:
         yield Finding(
-            Weight.PROBLEM,
+            Severity.PROBLEM,
             "one action",
             f"the only action is {labels[0]!r}: nothing can be said about another policy",
             "action",
         )
-    elif len(labels) > _MANY_ACTIONS and len(labels) > 0.02 * len(data.rewards):
+    elif len(labels) > rules.many_actions and len(labels) > rules.action_share * len(data.rewards):
         yield Finding(
-            Weight.PROBLEM,
+            Severity.PROBLEM,
             "continuous actions",
             f"there are {len(labels)} different actions in {len(data.rewards)} steps",
             "action",
             "a dose? group it into a few levels first",
         )
     else:
-        rare = [f"{label!r} ({count}x)" for label, count in zip(labels, counts, strict=True) if count < _RARE]
+        rare = [
+            f"{label!r} ({count}x)" for label, count in zip(labels, counts, strict=True) if count < rules.rare_action
+        ]
         if rare:
             words = f"few steps show {', '.join(rare[:5])}{' ...' if len(rare) > 5 else ''}"
-            yield Finding(Weight.REMARK, "rare actions", words, "action", "what follows them is hardly known")
+            yield Finding(Severity.REMARK, "rare actions", words, "action", "what follows them is hardly known")
 
 
-def probabilities(data: Trajectories) -> Iterator[Finding]:
+def probabilities(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
     """The mean of 1 / mu(a | s) over logged actions is the mean number of actions that are possible."""
     if data.behavior is None:
         words = "the log does not say how probable its actions were"
-        yield Finding(Weight.REMARK, "no probabilities", words, fix="they are estimated, and rows that use them say so")
+        yield Finding(
+            Severity.REMARK, "no probabilities", words, fix="they are estimated, and rows that use them say so"
+        )
         return
-    behavior = data.behavior[sampled_steps(data)]
+    behavior = data.behavior[sampled_steps(data, rules)]
     inverse = 1 / behavior
     mean, error = float(inverse.mean()), float(inverse.std() / np.sqrt(len(inverse)))
     most = len(data.actions.labels)
     if not 1 - 4 * error - 0.05 <= mean <= most + 4 * error + 0.05 * most:
         yield Finding(
-            Weight.WARNING,
+            Severity.WARNING,
             "probabilities",
             f"the mean of 1 / probability is {mean:.3g}; it should be the number of actions that are possible, "
             f"at most {most}",
@@ -69,28 +69,28 @@ def probabilities(data: Trajectories) -> Iterator[Finding]:
     elif most > 1 and (behavior == 1).all():
         words = "is 1 at every step, though the log shows several actions"
         yield Finding(
-            Weight.WARNING, "probabilities", words, "behavior_prob", "leave the column out: they are estimated then"
+            Severity.WARNING, "probabilities", words, "behavior_prob", "leave the column out: they are estimated then"
         )
 
 
-def rewards(data: Trajectories) -> Iterator[Finding]:
+def rewards(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
     low, high = data.rewards.min(), data.rewards.max()
     if low == high:
         lengths = data.lengths
         if lengths.min() == lengths.max() or low == 0:
             words = f"every reward is {low:g}: all policies are worth the same"
-            yield Finding(Weight.WARNING, "rewards", words, "reward")
+            yield Finding(Severity.WARNING, "rewards", words, "reward")
         return
     before = np.ones(len(data.rewards), dtype=bool)
     before[data.lasts] = False
     if data.longest > 1 and not data.rewards[before].any():
-        yield Finding(Weight.REMARK, "rewards", "only last steps are rewarded", "reward")
-    yield from _shifted(data)
+        yield Finding(Severity.REMARK, "rewards", "only last steps are rewarded", "reward")
+    yield from _shifted(data, rules)
 
 
-def _shifted(data: Trajectories) -> Iterator[Finding]:
+def _shifted(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
     """Whether state and action of the step before tell more about a reward than those of its own step."""
-    data = sampled_episodes(data)
+    data = sampled_episodes(data, rules)
     inner = np.ones(len(data.rewards), dtype=bool)
     inner[data.starts] = False
     now = np.flatnonzero(inner)
@@ -98,9 +98,12 @@ def _shifted(data: Trajectories) -> Iterator[Finding]:
         return
     x = _described(data)
     own, earlier = (_explained(x[rows], data.rewards[now]) for rows in (now, now - 1))
-    if earlier > own + _SHIFTED and (data.rewards[data.starts] == data.rewards[data.starts[0]]).mean() > 0.9:
+    if (
+        earlier > own + rules.shifted_reward
+        and (data.rewards[data.starts] == data.rewards[data.starts[0]]).mean() > 0.9
+    ):
         yield Finding(
-            Weight.WARNING,
+            Severity.WARNING,
             "shifted rewards",
             f"the step before tells {earlier:.0%} of the variance of a reward, its own step {own:.0%}",
             "reward",

@@ -6,29 +6,26 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from repbm.core import LogRules
 from repbm.data import Trajectories
-from repbm.doctor._finding import Finding, Weight
-
-_FEW = 30
-_HEAP = 5
-"""Ends at the longest length are suspect if they are so many times as many as at any length near it."""
+from repbm.doctor._finding import Finding, Severity
 
 
-def few_episodes(data: Trajectories) -> Iterator[Finding]:
-    if len(data) < _FEW:
+def few_episodes(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
+    if len(data) < rules.few_episodes:
         words = f"there are {len(data)} episodes: intervals rest on very little"
-        yield Finding(Weight.WARNING, "few episodes", words)
+        yield Finding(Severity.WARNING, "few episodes", words)
 
 
-def ends(data: Trajectories) -> Iterator[Finding]:
+def ends(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
     lengths, longest = data.lengths, data.longest
     ended = data.terminated
     at_limit = int((ended & (lengths == longest)).sum())
     near = np.bincount(lengths[ended & (lengths < longest) & (lengths >= longest - 10)], minlength=1)
     others = int((ended & (lengths < longest)).sum())
-    if at_limit >= max(5, 0.05 * len(data)) and others and at_limit > _HEAP * max(int(near.max()), 1):
+    if at_limit >= max(5, 0.05 * len(data)) and others and at_limit > rules.heap * max(int(near.max()), 1):
         yield Finding(
-            Weight.WARNING,
+            Severity.WARNING,
             "truncated, not terminated?",
             f"{at_limit} episodes are said to end by themselves at step {longest - 1}, the last that any has",
             "terminated",
@@ -36,7 +33,7 @@ def ends(data: Trajectories) -> Iterator[Finding]:
         )
     if not ended.any() and lengths.min() < longest:
         yield Finding(
-            Weight.WARNING,
+            Severity.WARNING,
             "no ends",
             f"no episode ends by itself, though they have {lengths.min()} to {longest} steps",
             "terminated",
@@ -45,7 +42,7 @@ def ends(data: Trajectories) -> Iterator[Finding]:
     lost = ended & np.isnan(data.final_observations).any(axis=1)
     if lost.any():
         yield Finding(
-            Weight.REMARK,
+            Severity.REMARK,
             "last states",
             f"the state in which {lost.sum()} of {ended.sum()} episodes ended is not in the log",
             "next_obs",
@@ -53,7 +50,7 @@ def ends(data: Trajectories) -> Iterator[Finding]:
         )
 
 
-def copies(data: Trajectories) -> Iterator[Finding]:
+def copies(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
     """Episodes that are equal to others in every number; not where states are so few that this happens by chance."""
     if len(np.unique(data.returns())) == len(data):
         return
@@ -65,4 +62,4 @@ def copies(data: Trajectories) -> Iterator[Finding]:
     if many:
         labels = data.labels_of()
         words = f"{many} episodes begin like another and earn the same, such as {labels[place[counts.argmax()]]!s}"
-        yield Finding(Weight.WARNING, "copies", words, "episode", "if rows were doubled, intervals are too narrow")
+        yield Finding(Severity.WARNING, "copies", words, "episode", "if rows were doubled, intervals are too narrow")

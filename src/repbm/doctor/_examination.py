@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from repbm.core import LogRules, SupportRules, Thresholds
 from repbm.data import Trajectories
 from repbm.doctor._columns import constant_columns, equal_columns, leaking_columns, outliers, two_units
 from repbm.doctor._decisions import actions, probabilities, rewards
 from repbm.doctor._episodes import copies, ends, few_episodes
-from repbm.doctor._finding import Finding, Weight
+from repbm.doctor._finding import Finding, Severity
 from repbm.doctor._sample import sampled_episodes
-from repbm.doctor._verdict import Verdict, judge, model_of
+from repbm.doctor._verdict import Verdict, judge
 from repbm.estimators import Case
 from repbm.policies import ObservationPolicy, Policy, learn_behavior
 
-Check = Callable[[Trajectories], Iterator[Finding]]
+if TYPE_CHECKING:
+    from repbm.models import Model
+
+Check = Callable[[Trajectories, LogRules], Iterator[Finding]]
 
 CHECKS: tuple[Check, ...] = (
     few_episodes,
@@ -52,24 +56,39 @@ class Examination:
     @property
     def sound(self) -> bool:
         """Whether nothing is a problem, and every policy is supported."""
-        fine = all(finding.weight is not Weight.PROBLEM for finding in self.findings)
+        fine = all(finding.severity is not Severity.PROBLEM for finding in self.findings)
         return fine and all(verdict.supported for verdict in self.verdicts.values())
 
-    def account(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
-        verdicts = {name: verdict.account() for name, verdict in self.verdicts.items()}
+        verdicts = {name: verdict.to_dict() for name, verdict in self.verdicts.items()}
         return {**asdict(replace(self, verdicts={})), "verdicts": verdicts, "sound": self.sound}
 
+    @classmethod
+    def of(cls, stored: Mapping[str, Any], rules: SupportRules) -> Examination:
+        """What `to_dict` wrote."""
+        findings = tuple(Finding(**{**each, "severity": Severity(each["severity"])}) for each in stored["findings"])
+        verdicts = {name: Verdict.of(each, rules) for name, each in stored["verdicts"].items()}
+        counts = {name: stored[name] for name in ("episodes", "steps", "longest", "terminated")}
+        actions, observations = tuple(stored["actions"]), tuple(stored["observations"])
+        return cls(**counts, actions=actions, observations=observations, findings=findings, verdicts=verdicts)
 
-def examine(data: Trajectories, policies: Mapping[str, Policy] | None = None, seed: int = 0) -> Examination:
+
+def examine(
+    data: Trajectories,
+    policies: Mapping[str, Policy] | None = None,
+    seed: int = 0,
+    thresholds: Thresholds = Thresholds(),  # noqa: B008 - frozen
+) -> Examination:
     """Look at the structure of a log, and at what it supports; what cannot be read is an error of `read_log` before.
 
     Of a long log, evenly spread episodes tell what it supports.
     """
+    rules = thresholds.log
     # Numbers near the largest overflow in sums here and there: then nothing is found, and estimates say so themselves.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        found = [finding for check in CHECKS for finding in check(data)]
-    order = list(Weight)
+        found = [finding for check in CHECKS for finding in check(data, rules)]
+    order = list(Severity)
     return Examination(
         episodes=len(data),
         steps=len(data.rewards),
@@ -77,15 +96,29 @@ def examine(data: Trajectories, policies: Mapping[str, Policy] | None = None, se
         terminated=int(data.terminated.sum()),
         actions=tuple(str(label) for label in data.actions.labels),
         observations=data.observation_names,
-        findings=tuple(sorted(found, key=lambda finding: order.index(finding.weight))),
-        verdicts=_verdicts(data, policies, seed) if policies else {},
+        findings=tuple(sorted(found, key=lambda finding: order.index(finding.severity))),
+        verdicts=_verdicts(sampled_episodes(data, rules), policies, seed, thresholds) if policies else {},
     )
 
 
-def _verdicts(data: Trajectories, policies: Mapping[str, Policy], seed: int) -> dict[str, Verdict]:
-    data = sampled_episodes(data)
+def _verdicts(
+    data: Trajectories, policies: Mapping[str, Policy], seed: int, thresholds: Thresholds
+) -> dict[str, Verdict]:
+    """As an evaluation comes to them: with the behavior model, of the kind that suits the log."""
     if data.behavior is None and len(data) > 1:
         data = replace(data, behavior=learn_behavior(data, seed).logged(data))
-    acts = any(isinstance(policy, ObservationPolicy) for policy in policies.values())
-    model = model_of(data, data.longest, seed) if acts else None
-    return {name: judge(Case.of(data, policy), model, seed) for name, policy in policies.items()}
+    cases = {name: Case.of(data, policy) for name, policy in policies.items()}
+    acting = next((case for case in cases.values() if isinstance(case.policy, ObservationPolicy)), None)
+    model, error = (None, None) if acting is None else behavior_model(acting, seed, thresholds)
+    rules = thresholds.support, thresholds.novelty
+    return {name: judge(case, model, error, seed, *rules) for name, case in cases.items()}
+
+
+def behavior_model(case: Case, seed: int, thresholds: Thresholds) -> tuple[Model | None, float | None]:
+    """A model of the log alone, and how far its kind goes wrong on held-out episodes: where a policy leads in it."""
+    from repbm.critics import CriticSpec, ModelCriticKind, fit_critic
+    from repbm.models import AM, AutoFit
+
+    spec = CriticSpec(ModelCriticKind(AM), AutoFit(choice=thresholds.choice, rules=thresholds.fit))
+    fitted = fit_critic(case, spec, seed)
+    return fitted.model, None if fitted.scores is None else fitted.scores.held_out_error

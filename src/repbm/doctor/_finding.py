@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Weight(StrEnum):
+class Severity(StrEnum):
     """How much a finding matters: answers are wrong, may be wrong, or should be read knowing it."""
 
     PROBLEM = "problem"
@@ -18,7 +18,7 @@ class Weight(StrEnum):
 class Finding:
     """What, where (a column, an episode), and what to do about it."""
 
-    weight: Weight
+    severity: Severity
     check: str
     what: str
     where: str = ""

@@ -5,20 +5,19 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float, Int
 
+from repbm.core import LogRules
 from repbm.data import Trajectories
 
-_STEPS = 50_000
 
-
-def sampled_steps(data: Trajectories) -> Int[np.ndarray, " some"]:
+def sampled_steps(data: Trajectories, rules: LogRules) -> Int[np.ndarray, " some"]:
     """Positions of evenly spread steps, all of them in a small log."""
     count = len(data.rewards)
-    return np.unique(np.linspace(0, count - 1, min(count, _STEPS)).astype(np.int64))
+    return np.unique(np.linspace(0, count - 1, min(count, rules.sampled_steps)).astype(np.int64))
 
 
-def sampled_episodes(data: Trajectories) -> Trajectories:
+def sampled_episodes(data: Trajectories, rules: LogRules) -> Trajectories:
     """Evenly spread episodes that together have about so many steps, all of them in a small log."""
-    share = min(1.0, _STEPS / len(data.rewards))
+    share = min(1.0, rules.sampled_steps / len(data.rewards))
     count = max(2, int(share * len(data)))
     return data if count >= len(data) else data.take(np.unique(np.linspace(0, len(data) - 1, count).astype(np.int64)))
 

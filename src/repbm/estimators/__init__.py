@@ -7,22 +7,30 @@ from repbm.estimators._doubly_robust import DoublyRobust
 from repbm.estimators._estimate import Estimate, Estimator, Pooled
 from repbm.estimators._importance import ImportanceSampling, PerDecisionImportanceSampling
 from repbm.estimators._magic import Magic
+from repbm.estimators._registry import ESTIMATORS, SOFTENING, EstimatorSpec, as_estimator, default_estimators
+from repbm.estimators._role import Role
 from repbm.estimators._weights import Weights
 
 __all__ = [
+    "ESTIMATORS",
+    "SOFTENING",
     "Case",
     "Critic",
     "DirectMethod",
     "DoublyRobust",
     "Estimate",
     "Estimator",
+    "EstimatorSpec",
     "FunctionCritic",
     "ImportanceSampling",
     "Magic",
     "PerDecisionImportanceSampling",
     "Pooled",
+    "Role",
     "StateValues",
     "Weights",
     "ZeroCritic",
     "acting",
+    "as_estimator",
+    "default_estimators",
 ]

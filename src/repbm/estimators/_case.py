@@ -27,12 +27,21 @@ class Case:
     discount: float = 1.0
     horizon: int | None = None
     """The longest that an episode may take; None: the longest logged."""
+    behavior: Float[np.ndarray, "steps actions"] | None = None
+    """The behavior's probabilities of all actions of the log, where more is known than those of the logged ones."""
     _softened: dict[float, Case] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, data: Trajectories, policy: Policy, discount: float = 1.0, horizon: int | None = None) -> Case:
+    def of(
+        cls,
+        data: Trajectories,
+        policy: Policy,
+        discount: float = 1.0,
+        horizon: int | None = None,
+        behavior: Float[np.ndarray, "steps actions"] | None = None,
+    ) -> Case:
         policy = policy.reading(data.names)
-        return cls(data, policy, policy.decisions(data), discount, horizon)
+        return cls(data, policy, policy.decisions(data), discount, horizon, behavior)
 
     @cached_property
     def unseen(self) -> tuple[Label, ...]:
@@ -45,8 +54,21 @@ class Case:
         return tuple(label for label, once in zip(others, taken, strict=True) if once)
 
     def take(self, episodes: Int[np.ndarray, " m"]) -> Case:
-        """The same question about some of the episodes, with the same horizon."""
-        return Case.of(self.data.take(episodes), self.policy, self.discount, self.horizon or self.data.longest)
+        """The same question about some of the episodes, with the same horizon; the policy is not asked again."""
+        steps = self.data.positions(episodes)
+        return replace(
+            self,
+            data=self.data.take(episodes),
+            decisions=self.decisions.take(steps),
+            horizon=self.most_steps,
+            behavior=None if self.behavior is None else self.behavior[steps],
+            _softened={},
+        )
+
+    @property
+    def most_steps(self) -> int:
+        """The longest that an episode may take."""
+        return self.horizon or self.data.longest
 
     def softened(self, epsilon: float) -> Case:
         """The case of the policy mixed with a uniform draw of probability `epsilon`; itself for 0."""
@@ -76,7 +98,7 @@ class Case:
     @property
     def steps_left(self) -> Int[np.ndarray, " steps"]:
         """How many steps the episode may still take, at every logged step, this one included."""
-        return (self.horizon or self.data.longest) - self.data.steps
+        return self.most_steps - self.data.steps
 
     @cached_property
     def deterministic(self) -> bool:
@@ -87,7 +109,12 @@ class Case:
 
     @cached_property
     def support(self) -> Support:
-        return support(self.data, self.decisions.logged)
+        """How far the log follows the policy, and how much each of its steps counts under the policy."""
+        found = support(self.data, self.decisions.logged)
+        if self.deterministic:
+            return found
+        known = self.data.behavior is not None
+        return replace(found, deterministic=False, importance=self.weights.normalized if known else None)
 
     @cached_property
     def returns(self) -> Float[np.ndarray, " episodes"]:

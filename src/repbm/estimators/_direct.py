@@ -10,6 +10,7 @@ from jaxtyping import Float
 from repbm.estimators._case import Case
 from repbm.estimators._critic import Critic
 from repbm.estimators._estimate import Estimate
+from repbm.estimators._role import Role
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class DirectMethod:
     """The mean over episodes of V_0(s_0); V_0(s_0) is also the individual value of each."""
 
     critic: Critic
+    role = Role.MODEL
 
     @property
     def name(self) -> str:

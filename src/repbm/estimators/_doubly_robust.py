@@ -10,6 +10,7 @@ from repbm.estimators._critic import Critic
 from repbm.estimators._estimate import Estimate
 from repbm.estimators._importance import unnormalized
 from repbm.estimators._normalized import CRITIC_ALONE, NormalizedTerms
+from repbm.estimators._role import Role
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class DoublyRobust:
     critic: Critic
     normalized: bool = False
     softening: float = 0.0
+    role = Role.DOUBLY_ROBUST
 
     @property
     def name(self) -> str:

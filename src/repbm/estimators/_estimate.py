@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from repbm.estimators._case import Case
+from repbm.estimators._role import Role
 
 
 @runtime_checkable
@@ -63,9 +64,12 @@ class Estimate:
 
 @runtime_checkable
 class Estimator(Protocol):
-    """`name` is its label in tables."""
+    """`name` is its label in tables, `role` says what it is: answers, defaults and reports go by it."""
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def role(self) -> Role: ...
 
     def __call__(self, case: Case) -> Estimate: ...

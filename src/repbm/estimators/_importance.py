@@ -10,6 +10,7 @@ from repbm.data import totals
 from repbm.estimators._case import Case
 from repbm.estimators._estimate import Estimate
 from repbm.estimators._normalized import NormalizedTerms, PooledTerms
+from repbm.estimators._role import Role
 from repbm.estimators._weights import Weights
 
 
@@ -22,6 +23,7 @@ class ImportanceSampling:
 
     normalized: bool = False
     softening: float = 0.0
+    role = Role.WEIGHTING
 
     @property
     def name(self) -> str:
@@ -59,6 +61,7 @@ class PerDecisionImportanceSampling:
 
     normalized: bool = False
     softening: float = 0.0
+    role = Role.WEIGHTING
 
     @property
     def name(self) -> str:

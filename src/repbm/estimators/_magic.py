@@ -14,6 +14,7 @@ from repbm.estimators._case import Case
 from repbm.estimators._critic import Critic
 from repbm.estimators._estimate import Estimate
 from repbm.estimators._normalized import NormalizedTerms
+from repbm.estimators._role import Role
 from repbm.estimators._weights import Weights
 
 _MOST_RETURNS = 20
@@ -37,6 +38,7 @@ class Magic:
     critic: Critic
     softening: float = 0.0
     steps: tuple[int, ...] | None = None
+    role = Role.BLEND
 
     def __post_init__(self) -> None:
         if self.steps is not None and (not self.steps or min(self.steps) < -1):
@@ -102,7 +104,7 @@ def step_returns(doubly: NormalizedTerms, steps: Int[np.ndarray, " returns"]) ->
     weights, data = doubly.weights, doubly.weights.data
     assert doubly.before is not None
     everything = slice(None)
-    scale = doubly.scale
+    scale = weights.normalizers
     after = weights.scaled * doubly.after(everything) * scale[data.steps]
     before = weights.before(everything) * doubly.before(everything) * np.concatenate([[1.0], scale[:-1]])[data.steps]
     # A step belongs to the first return that reaches it; those after the last of them to none.

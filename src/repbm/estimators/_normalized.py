@@ -37,7 +37,7 @@ class NormalizedTerms:
         effective = float(weights.effective_episodes[-1])
         if weights.vanishes and self.before is None:
             return Estimate(None, None, effective, f"not defined: {weights.vanishing}")
-        scale = self.scale
+        scale = weights.normalizers
         contributions = totals(lambda at: self._after(at) * scale[data.steps[at]], data.offsets)
         if self.before is not None:
             earlier = np.concatenate([[1.0], scale[:-1]])
@@ -45,12 +45,6 @@ class NormalizedTerms:
         note = f"{weights.vanishing}: {CRITIC_ALONE}" if weights.vanishes else ""
         model_only = not weights.sums.any()
         return Estimate(float(contributions.mean()), contributions, effective, note, self.pool, model_only=model_only)
-
-    @property
-    def scale(self) -> Float[np.ndarray, " longest"]:
-        """n / D_t, 0 where no episode has any weight."""
-        sums = self.weights.sums
-        return np.divide(len(self.weights.data), sums, out=np.zeros_like(sums), where=sums > 0)
 
     def pool(self, groups: Int[np.ndarray, " episodes"], count: int) -> PooledTerms:
         weights, data = self.weights, self.weights.data

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from repbm.data import Block, StepValues, Trajectories, log_products, over_blocks
+from repbm.data import Block, ImportanceWeights, StepValues, Trajectories, log_products, over_blocks
 
 _LARGEST_LOG = 600.0
 """Logarithms of weights beyond this, either way, are kept relative to the largest of their step."""
@@ -88,6 +88,16 @@ class Weights:
         least = np.full(len(mass), np.inf)
         np.minimum.at(least, steps[order][kept], part[order][kept])
         return part >= least[steps] * (1 - 1e-9)
+
+    @cached_property
+    def normalizers(self) -> Float[np.ndarray, " longest"]:
+        """n / sum of the scaled w_t over all episodes, for every step t; 0 where no episode has any weight."""
+        return np.divide(len(self.data), self.sums, out=np.zeros_like(self.sums), where=self.sums > 0)
+
+    @property
+    def normalized(self) -> ImportanceWeights:
+        """w_t over its mean at every step, and the effective episodes behind it."""
+        return ImportanceWeights(self.scaled * self.normalizers[self.data.steps], self.effective_episodes)
 
     @property
     def last(self) -> Float[np.ndarray, " episodes"]:

@@ -1,19 +1,21 @@
-"""The one verb: evaluate policies on a log."""
+"""The one verb: evaluate policies on a log; the result as data, on disk and back."""
 
-from repbm.evaluation._evaluate import Evaluation, evaluate
-from repbm.evaluation._names import ESTIMATORS, as_estimator
-from repbm.evaluation._store import check_target, write
-from repbm.evaluation._workshop import Paper, Precise, Preset, as_preset
+from repbm.evaluation._details import SHOWN_INDIVIDUALS, PolicyDetails, shown
+from repbm.evaluation._evaluate import evaluate
+from repbm.evaluation._options import Fitting, Question, Reading
+from repbm.evaluation._repeat import repeat
+from repbm.evaluation._result import Evaluation
+from repbm.evaluation._store import check_target
 
 __all__ = [
-    "ESTIMATORS",
+    "SHOWN_INDIVIDUALS",
     "Evaluation",
-    "Paper",
-    "Precise",
-    "Preset",
-    "as_estimator",
-    "as_preset",
+    "Fitting",
+    "PolicyDetails",
+    "Question",
+    "Reading",
     "check_target",
     "evaluate",
-    "write",
+    "repeat",
+    "shown",
 ]

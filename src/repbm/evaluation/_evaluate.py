@@ -1,11 +1,9 @@
-"""Evaluate policies on a log."""
+"""The one verb: evaluate policies on a log."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,206 +11,140 @@ import numpy as np
 import polars as pl
 
 from repbm._version import __version__
-from repbm.core import InputError, stream
+from repbm.core import InputError, Thresholds, stream
 from repbm.data import Trajectories
-from repbm.doctor import Examination, Verdict, examine, judge
-from repbm.estimators import Case, DirectMethod, Estimator
-from repbm.evaluation._closer_look import CloserLook
-from repbm.evaluation._names import Recipe, as_estimator, default_estimators, needs_behavior
-from repbm.evaluation._store import fingerprint, write
+from repbm.doctor import Verdict, examine, judge
+from repbm.estimators import Case, DirectMethod, Estimator, EstimatorSpec, as_estimator, default_estimators
+from repbm.evaluation._critics import Critics, critic_kind
+from repbm.evaluation._details import (
+    PolicyDetails,
+    action_shares,
+    gains_by_group,
+    held_out_backtest,
+    shown,
+    support_of_individuals,
+)
+from repbm.evaluation._options import Fitting, Question, Reading
+from repbm.evaluation._result import Evaluation
+from repbm.evaluation._store import fingerprint
 from repbm.evaluation._tables import Tables
-from repbm.evaluation._workshop import Precise, Preset, Workshop
 from repbm.inference import Resampling
 from repbm.logs import Source, read_individuals, read_log
 from repbm.policies import LearnedBehavior, ObservationPolicy, Policy, learn_behavior
 from repbm.policies.adapters import as_policy
 
 if TYPE_CHECKING:
-    from repbm.models import Model, TabularModel
+    from repbm.models import Model
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how many parts are done, and of how many."""
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """What the log says about the policies: three tables, and how they were made.
-
-    `estimates`: policy, estimator, headline (the answer, which stands first), value, low, high, level, std_error,
-    practice (the mean return of the log: what is done now), difference (value - practice), difference_low,
-    difference_high, episodes, effective_episodes, behavior (logged or estimated, where the estimator weighs by it) and
-    note.
-    `individuals`: policy, estimator, episode, value, low, high, source (log or new).
-    `diagnostics`: policy, step, alive, factual, counterfactual, u, effective_episodes, and, where a model was fitted as
-    repbm, the terms of its bound: risk_behavior, risk_policy, distance, deviation (see `repbm.inference.bound_terms`).
-    """
-
-    estimates: pl.DataFrame
-    individuals: pl.DataFrame
-    diagnostics: pl.DataFrame
-    ranking: pl.DataFrame
-    """The answers of all policies, the best first: policy, estimator, value, low, high, probability_best (the share of
-    resampled logs on which it is), to_best (value minus that of the best), to_best_low, to_best_high."""
-    arguments: Mapping[str, Any]
-    seed: int
-    seconds: float
-    models: Mapping[tuple[str, str], Model | TabularModel] = field(repr=False)
-    """The models fitted on the way, by policy and name."""
-    dynamics: list[dict[str, Any]]
-    """The kinds of dynamics that were compared on held-out episodes, with their errors."""
-    behavior: LearnedBehavior | None
-    """What the log was taken to do, where it does not say."""
-    examination: Examination
-    """What the doctor says of the log, and what it supports, policy by policy."""
-    closer_look: CloserLook = field(repr=False)
-    """What a report shows beyond the tables: single individuals, held-out episodes."""
-    _source: Path | Trajectories = field(repr=False)
-
-    @cached_property
-    def run(self) -> Mapping[str, Any]:
-        """How the tables were made: version, arguments, seed, hash of the log, dynamics compared, seconds."""
-        return {
-            "version": __version__,
-            "arguments": dict(self.arguments),
-            "seed": self.seed,
-            "log_sha256": fingerprint(self._source),
-            "dynamics": self.dynamics,
-            "doctor": self.examination.account(),
-            "behavior": None if self.behavior is None else _account(self.behavior),
-            "seconds": self.seconds,
-        }
-
-    def write(self, folder: str | Path, further: Mapping[str, bytes] | None = None) -> None:
-        """Store the tables in `folder`, with further files by name, all or nothing."""
-        tables = {
-            "estimates": self.estimates,
-            "individuals": self.individuals,
-            "diagnostics": self.diagnostics,
-            "ranking": self.ranking,
-        }
-        write(Path(folder), tables, self.run, further or {})
 
 
 def evaluate(
     log: Source | Trajectories,
     policy: Any,
     *,
-    estimators: Sequence[str | Estimator] | None = None,
+    estimators: Sequence[str | EstimatorSpec | Estimator] | str | None = None,
     discount: float = 1.0,
     horizon: int | None = None,
-    seed: int = 0,
     level: float = 0.95,
-    columns: Mapping[str, str] | None = None,
-    all_terminated: bool | None = None,
-    preset: Preset | None = None,
-    folds: int = 1,
-    refits: int = 0,
+    seed: int = 0,
+    reading: Reading = Reading(),  # noqa: B008 - frozen
+    fitting: Fitting = Fitting(),  # noqa: B008 - frozen
+    thresholds: Thresholds = Thresholds(),  # noqa: B008 - frozen
     individuals: Source | None = None,
+    details: bool = True,
     progress: Progress | None = None,
 ) -> Evaluation:
     """What would happen if we followed this policy instead? Answered from the log alone.
 
-    `log` is whatever `read_log` reads (a path, a data frame, arrays, episodes, a dataset; it takes `columns` and
-    `all_terminated`), or Trajectories. `policy` is whatever `as_policy` understands, or a mapping of names to such.
+    `log` is whatever `read_log` reads (a path, a data frame, arrays, episodes, a dataset), or Trajectories; `reading`
+    says how. `policy` is whatever `as_policy` understands, or a mapping of names to such. Without `estimators`, those
+    that the log and the policy support.
+
     `horizon` cuts every episode after so many steps. `level` is that of the intervals; `seed` drives resampling,
-    rollouts and whatever is fitted. Without `estimators`, those that the log and the policy support. `preset` is how
-    models are fitted; with `folds` of 2 or more, each fold of the episodes is judged by critics fitted to the others
-    (cross-fitting). Where the log does not say how probable its actions were, and an estimator needs it, that is
-    learned (see `learn_behavior`).
-    With `refits`, models are fitted again to so many resampled logs, and their values get intervals.
-    `individuals` is a table of initial states (see `read_individuals`) whose values are wanted too.
+    rollouts and whatever is fitted. `fitting` says how critics are fitted, `thresholds` what decides. Where the log
+    does not say how probable its actions were, and an estimator needs it, that is learned (see `learn_behavior`).
+    `individuals` is a table of initial states (see `read_individuals`) whose values are wanted too. Without `details`,
+    what only a report shows (back-test, groups, support of individuals) is left out.
     """
-    began = time.perf_counter()
-    _checked(discount, level, seed, folds, refits)
+    question = Question(discount, horizon, level, seed, reading, fitting, thresholds, details)
     policies = _policies(policy)
     given = [estimators] if isinstance(estimators, str) else estimators
     asked = None if given is None else [as_estimator(one) for one in given]
-    tell = progress or (lambda what, done, total: None)
-    tell("reading the log", 0, 1)
-    fits = any(isinstance(one, Recipe) for one in asked or ())
-    data = _data(log, policies, columns, all_terminated, fits)
-    if data.behavior is None and not data.observations.shape[1] and _weighs(asked, data):
-        # Read again: the behavior is learned from observations.
-        data = _data(log, policies, columns, all_terminated, True)
-    if horizon is not None:
-        data = data.until(horizon)
-    examination = examine(data)
+    steps = _Steps(progress)
+    steps.begin("reading the log")
+    data = _read(log, policies, asked, question)
+    examination = examine(data, thresholds=thresholds)
+    new = None if individuals is None else read_individuals(individuals, data.observation_names, reading.columns)
+
+    steps.begin("asking the policies")
+    cases = {name: _case(data, name, one, question) for name, one in policies.items()}
     learned = None
-    if data.behavior is None and _weighs(asked, data):
-        tell("learning the behavior", 0, 1)
+    if data.behavior is None and _weighs(asked, cases):
+        steps.begin("learning the behavior")
         learned = learn_behavior(data, seed)
         data = replace(data, behavior=learned.logged(data))
-    tell("asking the policies", 0, 1)
-    cases = {name: _case(data, name, one, discount, horizon) for name, one in policies.items()}
+        known = learned.probabilities
+        cases = {name: replace(case, data=data, behavior=known, _softened={}) for name, case in cases.items()}
     chosen = {name: _default(case) if asked is None else asked for name, case in cases.items()}
-    total = sum(map(len, chosen.values())) + 1
-    new = None if individuals is None else read_individuals(individuals, data.observation_names, columns)
-    tables = Tables(level, Resampling(data, stream(seed, "resampling")), learned)
-    done = 1
-    workshop = Workshop(preset or Precise(), seed, folds, lambda what: tell(what, done, total))
-    models: dict[tuple[str, str], Model | TabularModel] = {}
+
+    steps.total = sum(map(len, chosen.values())) + 1 + details
+    critics = Critics(question, steps.note)
+    tables = Tables(level, Resampling(data, stream(seed, "resampling")), thresholds, learned)
     verdicts: dict[str, Verdict] = {}
+    models: dict[tuple[str, str], Model] = {}
     for name, case in cases.items():
-        for estimator in chosen[name]:
-            tell(f"{estimator.name}, policy {name}", done, total)
-            with np.errstate(over="ignore", invalid="ignore"):
-                ready = workshop.ready(estimator, case)
-                again = None
-                if refits and isinstance(estimator, Recipe) and isinstance(ready, DirectMethod):
-                    what = f"{estimator.name}, policy {name}, refits"
-                    again = workshop.refits(estimator, case, refits, partial(_told, tell, what, done, total))
-                tables.add(name, estimator.name, case, ready(case), again, needs_behavior(estimator))
-            if new is not None and isinstance(ready, DirectMethod):
-                tables.add_individuals(name, estimator.name, new.labels, ready.values_of(case, new.states), "new")
-            done += 1
-        if asked is None and case.unseen and isinstance(case.policy, ObservationPolicy):
-            # None was fitted for estimates, but a model of the log can tell how far the policy leads.
-            workshop.critic("am", case)
-        fitted = workshop.models(case)
-        tables.add_diagnostics(name, case, fitted.get("repbm"))
-        models |= {(name, critic): model for critic, model in fitted.items()}
-        verdicts[name] = judge(case, fitted.get("am", fitted.get("repbm")), seed, workshop.preset.held_out_error(case))
+        for spec in chosen[name]:
+            steps.begin(f"{spec.name}, policy {name}")
+            _add(tables, critics, spec, name, case, new, steps)
+        verdicts[name] = _judged(case, critics, chosen[name], asked is None, question)
+        tables.add_diagnostics(name, case, critics.policy_model(case))
         tables.settle(name, verdicts[name])
-    tell("done", total, total)
-    path = Path(log) if isinstance(log, str | Path) and Path(log).exists() else None
-    arguments = {
-        "log": str(log) if isinstance(log, str | Path) else type(log).__name__,
-        "policies": list(policies),
-        "estimators": {name: [estimator.name for estimator in each] for name, each in chosen.items()},
-        "discount": discount,
-        "horizon": horizon,
-        "level": level,
-        "columns": dict(columns or {}),
-        "all_terminated": all_terminated,
-        "folds": folds,
-        "refits": refits,
-    }
+        models |= {(name, critic): model for critic, model in critics.models(case).items()}
+    found = {name: PolicyDetails() for name in cases}
+    tested = None
+    if details:
+        steps.begin("looking closer")
+        found = {name: _details(tables, critics, name, case, len(cases), question) for name, case in cases.items()}
+        if critics.scores is not None and models:
+            tested = held_out_backtest(next(iter(cases.values())), critics.scores, question, steps.note)
+    steps.end()
+    scores = critics.scores
     return Evaluation(
         *tables.frames(),
         ranking=tables.ranking(),
-        arguments=arguments,
-        seed=seed,
-        seconds=round(time.perf_counter() - began, 3),
-        models=models,
-        dynamics=workshop.preset.account(),
-        behavior=learned,
+        episodes=_episodes(next(iter(cases.values()))),
         examination=replace(examination, verdicts=verdicts),
-        closer_look=CloserLook(cases, models, workshop, level),
-        _source=data if path is None else path,
+        backtest=tested,
+        policies=found,
+        dynamics=[]
+        if scores is None
+        else [{**asdict(score), "chosen": score.dynamics == scores.chosen} for score in scores.scores],
+        behavior=None if learned is None else _described(learned),
+        run=_run(log, policy, policies, chosen, asked is None, individuals, data, question),
+        models=models,
     )
 
 
-def _checked(discount: float, level: float, seed: int, folds: int, refits: int) -> None:
-    if not 0 <= discount <= 1:
-        raise InputError(f"a discount of {discount:g}", fix="give a number from 0 to 1")
-    if not 0 < level < 1:
-        raise InputError(f"a level of {level:g}", fix="give a number between 0 and 1, such as 0.95")
-    if seed < 0:
-        raise InputError(f"a seed of {seed}", fix="give a whole number from 0 on")
-    if folds < 1:
-        raise InputError(f"{folds} folds", fix="give 1 (none), or 2 and more for cross-fitting")
-    if refits not in (0, *range(3, 10_000)):
-        raise InputError(f"{refits} refits", fix="give 0 (no intervals for models), or 3 and more, such as 20")
+class _Steps:
+    """How far the evaluation is, told to whoever wants to know."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress or (lambda what, done, total: None)
+        self.done, self.total = -1, 1
+
+    def begin(self, what: str) -> None:
+        """The next part."""
+        self.done = min(self.done + 1, self.total) if self.total > 1 else 0
+        self.note(what)
+
+    def note(self, what: str) -> None:
+        """What is being done within a part."""
+        self._progress(what, self.done, self.total)
+
+    def end(self) -> None:
+        self._progress("done", self.total, self.total)
 
 
 def _policies(given: Any) -> dict[str, Policy]:
@@ -224,26 +156,127 @@ def _policies(given: Any) -> dict[str, Policy]:
     return {given if isinstance(given, str) else policy.name: policy}
 
 
-def _data(
+def _read(
     log: Source | Trajectories,
     policies: Mapping[str, Policy],
-    columns: Mapping[str, str] | None,
-    all_terminated: bool | None,
-    needs_observations: bool,
+    asked: Sequence[EstimatorSpec] | None,
+    question: Question,
 ) -> Trajectories:
+    """The log, cut at the horizon; observations only where somebody looks at them."""
     if isinstance(log, Trajectories):
-        return log
-    keep = dict.fromkeys(column for policy in policies.values() for column in policy.needs_columns)
-    needs = needs_observations or any(policy.needs_observations for policy in policies.values())
-    return read_log(log, columns=columns, keep=list(keep), all_terminated=all_terminated, needs_observations=needs)
+        return log if question.horizon is None else log.until(question.horizon)
+    keep = list(dict.fromkeys(column for policy in policies.values() for column in policy.needs_columns))
+    needs = any(policy.needs_observations for policy in policies.values())
+    needs = needs or any(spec.critic is not None for spec in asked or ())
+
+    def read(needs: bool) -> Trajectories:
+        options = question.reading
+        return read_log(
+            log,
+            columns=options.columns,
+            keep=keep,
+            all_terminated=options.all_terminated,
+            needs_observations=needs,
+        )
+
+    data = read(needs)
+    if data.behavior is None and not data.observations.shape[1] and _weighs(asked, {}) and len(data) > 1:
+        # Read again: the behavior is learned from observations.
+        data = read(True)
+    return data if question.horizon is None else data.until(question.horizon)
 
 
-def _weighs(asked: Sequence[Estimator | Recipe] | None, data: Trajectories) -> bool:
+def _weighs(asked: Sequence[EstimatorSpec] | None, cases: Mapping[str, Case]) -> bool:
     """Whether probabilities of logged actions are wanted: where nobody asks for anything, if they can be learned."""
-    return len(data) > 1 if asked is None else any(map(needs_behavior, asked))
+    if asked is None:
+        return all(len(case.data) > 1 for case in cases.values())
+    if any(spec.role.weighs for spec in asked):
+        return True
+    kinds = [critic_kind(spec.critic) for spec in asked if spec.critic is not None]
+    return any(kind.needs_behavior(case) for kind in kinds for case in cases.values())
 
 
-def _account(learned: LearnedBehavior) -> dict[str, Any]:
+def _case(data: Trajectories, name: str, policy: Policy, question: Question) -> Case:
+    try:
+        return Case.of(data, policy, question.discount, question.horizon)
+    except InputError as fault:
+        where = f"{name} ({fault.where})" if fault.where else name
+        raise InputError(fault.what, where=where, fix=fault.fix) from fault
+
+
+def _default(case: Case) -> list[EstimatorSpec]:
+    # What follows an action that the log never shows, no model can tell.
+    acts = isinstance(case.policy, ObservationPolicy) and not case.unseen
+    known = case.data.behavior is not None
+    chosen = default_estimators(known, acts)
+    if not known:
+        chosen = [spec for spec in chosen if spec.critic is None or not critic_kind(spec.critic).needs_behavior(case)]
+    if not chosen:
+        raise InputError(
+            "the log tells neither how probable its actions were nor is the policy known beyond its steps",
+            fix="add a column behavior_prob, or give the policy as a function",
+        )
+    return chosen
+
+
+def _add(tables: Tables, critics: Critics, spec: EstimatorSpec, name: str, case: Case, new: Any, steps: _Steps) -> None:
+    """The row of an estimator, and the values of individuals where it has them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        fitted = critics.for_estimator(spec, case)
+        estimator = spec.estimator(None if fitted is None else fitted.critic)
+        direct = estimator if isinstance(estimator, DirectMethod) else None
+        again = None
+        if critics.question.fitting.refits and fitted is not None and direct is not None:
+            count = critics.question.fitting.refits
+            words = f"{spec.name}, policy {name}, refit"
+            again = critics.refitted(spec, case, lambda k: steps.note(f"{words} {k + 1} of {count}"))
+        weighted = spec.role.weighs or (spec.critic is not None and critic_kind(spec.critic).needs_behavior(case))
+        tables.add(name, spec, case, estimator(case), again, weighted)
+    if new is not None and direct is not None:
+        tables.add_individuals(name, spec.name, new.labels, direct.values_of(case, new.states), "new")
+
+
+def _judged(
+    case: Case, critics: Critics, chosen: Sequence[EstimatorSpec], by_default: bool, question: Question
+) -> Verdict:
+    """The verdict, with the model of the log where any model was asked for: also of a policy that does what the log
+    never shows, for which none was fitted."""
+    acts = isinstance(case.policy, ObservationPolicy)
+    models = by_default or any(critic_kind(spec.critic).uses_model for spec in chosen if spec.critic is not None)
+    model = critics.behavior_model(case) if acts and models else None
+    error = None if critics.scores is None else critics.scores.held_out_error
+    rules = question.thresholds
+    return judge(case, model, None if model is None else error, question.seed, rules.support, rules.novelty)
+
+
+def _details(
+    tables: Tables, critics: Critics, name: str, case: Case, policies: int, question: Question
+) -> PolicyDetails:
+    teller = tables.individuals_by(name)
+    groups = ()
+    if teller is not None:
+        groups = gains_by_group(case, tables.individual_values(name, teller), question)
+        model = critics.behavior_model(case) if critics.models(case) else None
+        support = support_of_individuals(case, model, shown(len(case.data), policies), question)
+        if support is not None:
+            tables.add_support(name, teller, support)
+    return PolicyDetails(action_shares(case), groups, teller)
+
+
+def _episodes(case: Case) -> pl.DataFrame:
+    """Every logged episode: what it earned, and the state it began in."""
+    data = case.data
+    states = {
+        name if name not in ("episode", "logged_return") else f"{name} (at first)": data.initial_observations[:, k]
+        for k, name in enumerate(data.names)
+    }
+    labels = [str(label) for label in data.labels_of().tolist()]
+    return pl.DataFrame(
+        {"episode": labels, "logged_return": case.returns} | states, schema_overrides={"episode": pl.String}
+    )
+
+
+def _described(learned: LearnedBehavior) -> dict[str, Any]:
     shown = learned.reliability
     return {
         "kind": learned.kind,
@@ -257,25 +290,33 @@ def _account(learned: LearnedBehavior) -> dict[str, Any]:
     }
 
 
-def _told(tell: Progress, what: str, done: int, total: int, refit: int) -> None:
-    tell(f"{what} ({refit + 1})", done, total)
+def _run(
+    log: Source | Trajectories,
+    given: Any,
+    policies: Mapping[str, Policy],
+    chosen: Mapping[str, Sequence[EstimatorSpec]],
+    by_default: bool,
+    individuals: Source | None,
+    data: Trajectories,
+    question: Question,
+) -> dict[str, Any]:
+    """How the result was made: enough to make it again where everything was given as words."""
+    path = Path(log) if isinstance(log, str | Path) and Path(log).exists() else None
+    words = given if isinstance(given, Mapping) else {next(iter(policies)): given}
+    return {
+        "version": __version__,
+        "log_sha256": fingerprint(data if path is None else path),
+        "arguments": {
+            "log": _words(log),
+            "policies": {str(name): _words(one) for name, one in words.items()},
+            "individuals": None if individuals is None else _words(individuals),
+            "estimators": {name: [spec.name for spec in each] for name, each in chosen.items()},
+            "estimators_asked": not by_default,
+            **question.to_dict(),
+        },
+    }
 
 
-def _default(case: Case) -> list[Estimator | Recipe]:
-    # What follows an action that the log never shows, no model can tell.
-    acts = isinstance(case.policy, ObservationPolicy) and not case.unseen
-    chosen = default_estimators(case.data.behavior is not None, acts)
-    if not chosen:
-        raise InputError(
-            "the log tells neither how probable its actions were nor is the policy known beyond its steps",
-            fix="add a column behavior_prob, or give the policy as a function",
-        )
-    return chosen
-
-
-def _case(data: Trajectories, name: str, policy: Policy, discount: float, horizon: int | None) -> Case:
-    try:
-        return Case.of(data, policy, discount, horizon)
-    except InputError as fault:
-        where = f"{name} ({fault.where})" if fault.where else name
-        raise InputError(fault.what, where=where, fix=fault.fix) from fault
+def _words(given: Any) -> Any:
+    """What the user wrote; an object is only described."""
+    return str(given) if isinstance(given, str | Path) else {"own": type(given).__name__}

@@ -1,53 +1,70 @@
-"""Among all estimates, the answer."""
+"""Among all estimates, the answer; and those that say otherwise."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from repbm.core import HeadlineRules
 from repbm.doctor import Verdict
+from repbm.estimators import EstimatorSpec, Role
 
-_WEIGHTED = ("wdr(repbm)", "dr(repbm)", "wdr(am)", "dr(am)", "magic(repbm)", "wpdis", "wis", "pdis", "is")
-_MODELS = ("repbm", "am", "fqe")
-
-Row = Mapping[str, Any]
-"""A row of the table of estimates."""
+_WEIGHTS_FIRST = (Role.DOUBLY_ROBUST, Role.BLEND, Role.WEIGHTING, Role.MODEL)
+_MODELS_FIRST = (Role.MODEL, Role.DOUBLY_ROBUST, Role.BLEND, Role.WEIGHTING)
 
 
-def headline(rows: Sequence[Row], verdict: Verdict) -> int | None:
-    """The place of the answer among the rows of one policy; None where none has a value.
+class Entry(NamedTuple):
+    """An estimator, and its row of the table of estimates."""
+
+    spec: EstimatorSpec
+    row: Mapping[str, Any]
+
+
+def headline(entries: Sequence[Entry], verdict: Verdict) -> int | None:
+    """The place of the answer among the entries of one policy; None where none has a value.
 
     Where importance weights hold (see `Verdict`), the doubly robust estimate: it corrects its model by what was seen,
     and its interval holds. Else the model's. Where neither may answer the model's still stands there, and the verdict
-    says what it is worth.
+    says what it is worth. Estimates of the softened policy, another one, answer only where there is nothing else.
     """
-    places = {row["estimator"]: k for k, row in enumerate(rows) if row["value"] is not None}
-    order = (*_WEIGHTED, *_MODELS) if verdict.weights else (*_MODELS, *_WEIGHTED)
-    return next((places[name] for name in order if name in places), next(iter(places.values()), None))
+    roles = _WEIGHTS_FIRST if verdict.weights else _MODELS_FIRST
+    known = [k for k, entry in enumerate(entries) if entry.row["value"] is not None]
+    return min(known, key=lambda k: _place(entries[k].spec, roles), default=None)
 
 
-_DOUBLY_ROBUST = _WEIGHTED[:4]
-_ENOUGH = 25.0
+def _place(spec: EstimatorSpec, roles: tuple[Role, ...]) -> tuple[bool, int, int]:
+    return spec.softened, roles.index(spec.role), spec.preference
 
 
-def disagreements(rows: Sequence[Row], answer: int, verdict: Verdict) -> list[str]:
-    """The estimators that may answer, too, and whose interval, or value, does not go with that of the answer.
-
-    Where weights do not hold to the end, a doubly robust estimate with some effective episodes is heard all the same:
-    it corrects the very model that answers.
-    """
-    heard = tuple(row["estimator"] for row in rows if (row["effective_episodes"] or 0) >= _ENOUGH)
-    doubly = tuple(name for name in _DOUBLY_ROBUST if name in heard)
-    fine = (_WEIGHTED if verdict.weights else doubly) + (_MODELS if verdict.models else ())
-    own = rows[answer]
+def disagreements(entries: Sequence[Entry], answer: int, verdict: Verdict, rules: HeadlineRules) -> list[str]:
+    """The estimators that may answer, too, and whose interval, or value, does not go with that of the answer."""
+    own = entries[answer]
     return [
-        row["estimator"]
-        for row in rows
-        if row["estimator"] in fine and row is not own and row["value"] is not None and not _agree(own, row)
+        entry.spec.name
+        for entry in entries
+        if entry is not own
+        and entry.row["value"] is not None
+        and _heard(entry, verdict, rules)
+        and not _agree(own.row, entry.row)
     ]
 
 
-def _agree(one: Row, other: Row) -> bool:
+def _heard(entry: Entry, verdict: Verdict, rules: HeadlineRules) -> bool:
+    """Whether an estimate may speak against the answer.
+
+    Models and weights where they may answer themselves. Where weights do not hold to the end, a doubly robust estimate
+    with some effective episodes is heard all the same: it corrects the very model that answers.
+    """
+    spec, effective = entry.spec, entry.row["effective_episodes"] or 0.0
+    if spec.softened:
+        return False
+    if spec.role is Role.MODEL:
+        return verdict.models
+    enough = effective >= rules.fewest_effective_episodes
+    return verdict.weights or (spec.role is Role.DOUBLY_ROBUST and enough)
+
+
+def _agree(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether the interval of either holds the value of the other; where neither has one nothing can be said."""
     known = [(a, b) for a, b in ((one, other), (other, one)) if a["low"] is not None]
     return not known or any(a["low"] <= b["value"] <= a["high"] for a, b in known)

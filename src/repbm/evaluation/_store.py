@@ -1,9 +1,10 @@
-"""Results on disk: a whole folder or nothing."""
+"""Results on disk: a whole folder or nothing, and back."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -18,7 +19,8 @@ from repbm.core import InputError
 from repbm.data import Trajectories
 from repbm.logs import files_of
 
-_FILES = ("estimates.csv", "individuals.csv", "diagnostics.csv", "ranking.csv", "run.json", "report.html", "plots")
+_TABLES = ("estimates", "individuals", "diagnostics", "ranking", "episodes")
+_FILES = (*(f"{name}.csv" for name in _TABLES), "run.json", "details.json", "report.html", "plots")
 
 
 def check_target(folder: Path) -> None:
@@ -47,7 +49,11 @@ def check_target(folder: Path) -> None:
 
 
 def write(
-    folder: Path, tables: Mapping[str, pl.DataFrame], run: Mapping[str, Any], further: Mapping[str, bytes]
+    folder: Path,
+    tables: Mapping[str, pl.DataFrame],
+    run: Mapping[str, Any],
+    details: Mapping[str, Any],
+    further: Mapping[str, bytes],
 ) -> None:
     """Write beside the folder, then move into its place: a killed run leaves the old result, the new, or none."""
     check_target(folder)
@@ -60,7 +66,8 @@ def write(
     try:
         for name, frame in tables.items():
             frame.write_csv(fresh / f"{name}.csv")
-        (fresh / "run.json").write_text(json.dumps(run, indent=2) + "\n")
+        for name, content in (("run", run), ("details", details)):
+            (fresh / f"{name}.json").write_text(json.dumps(_plain(content), indent=2, allow_nan=False) + "\n")
         for name, content in further.items():
             (fresh / name).parent.mkdir(exist_ok=True)
             (fresh / name).write_bytes(content)
@@ -70,6 +77,48 @@ def write(
         raise InputError(f"cannot be written ({fault.strerror})", where=str(folder)) from fault
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+def read(
+    folder: Path, schemas: Mapping[str, Mapping[str, Any]], version: str
+) -> tuple[dict[str, pl.DataFrame], dict[str, Any], dict[str, Any]]:
+    """The tables, how they were made, and what a report shows beside them."""
+    where = str(folder)
+    run, details = (_json(folder, name) for name in ("run", "details"))
+    if run.get("version") != version:
+        raise InputError(f"this result is of version {run.get('version')}, this program is {version}", where=where)
+    tables = {}
+    for name in _TABLES:
+        schema = dict(schemas[name]) if name in schemas else {"episode": pl.String, "logged_return": pl.Float64}
+        try:
+            # Empty notes and missing numbers are told apart by quotes.
+            tables[name] = pl.read_csv(folder / f"{name}.csv", schema_overrides=schema, infer_schema_length=None)
+        except (OSError, pl.exceptions.PolarsError) as fault:
+            raise InputError(f"{name}.csv cannot be read", where=where, fix="evaluate again") from fault
+        if name in schemas and tables[name].columns != list(schema):
+            raise InputError(f"{name}.csv has other columns than it was written with", where=where)
+    return tables, run, details
+
+
+def _json(folder: Path, name: str) -> dict[str, Any]:
+    try:
+        return json.loads((folder / f"{name}.json").read_text("utf-8"))
+    except FileNotFoundError:
+        fix = "give the folder that `repbm evaluate --out` wrote"
+        raise InputError(f"there is no {name}.json in it", where=str(folder), fix=fix) from None
+    except (OSError, ValueError) as fault:
+        raise InputError(f"{name}.json cannot be read", where=str(folder), fix="evaluate again") from fault
+
+
+def _plain(content: Any) -> Any:
+    """The content with nothing in place of numbers that JSON does not know."""
+    if isinstance(content, Mapping):
+        return {str(key): _plain(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_plain(value) for value in content]
+    if isinstance(content, float) and not math.isfinite(content):
+        return None
+    return content
 
 
 def _replace(folder: Path, fresh: Path) -> None:

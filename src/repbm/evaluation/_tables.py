@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from repbm.core import Thresholds
 from repbm.doctor import Verdict
-from repbm.estimators import Case, Estimate
-from repbm.evaluation._headline import disagreements, headline
+from repbm.estimators import Case, Estimate, EstimatorSpec, Role
+from repbm.evaluation._headline import Entry, disagreements, headline
 from repbm.inference import (
     Contender,
     Interval,
@@ -27,26 +28,28 @@ from repbm.inference import (
 from repbm.policies import LearnedBehavior
 
 if TYPE_CHECKING:
-    from repbm.models import Model, TabularModel
-
-_FEW = 50
-"""Below so many effective episodes no interval is to be trusted."""
+    from repbm.models import Model
 
 
 class Tables:
     """The result tables as they grow."""
 
-    def __init__(self, level: float, resampling: Resampling, learned: LearnedBehavior | None = None) -> None:
-        self.level, self.resampling, self.learned = level, resampling, learned
+    def __init__(
+        self, level: float, resampling: Resampling, thresholds: Thresholds, learned: LearnedBehavior | None = None
+    ) -> None:
+        self.level, self.resampling, self.thresholds, self.learned = level, resampling, thresholds, learned
         self.estimates: list[dict[str, Any]] = []
+        self._specs: dict[tuple[str, str], EstimatorSpec] = {}
         self.individuals: list[pl.DataFrame] = []
         self.diagnostics: list[pl.DataFrame] = []
         self._contenders: dict[tuple[str, str], Contender] = {}
 
     def add(
-        self, policy: str, name: str, case: Case, estimate: Estimate, refits: Refits | None, weighted: bool
+        self, policy: str, spec: EstimatorSpec, case: Case, estimate: Estimate, refits: Refits | None, weighted: bool
     ) -> None:
         """A row; `weighted` says that it rests on the probabilities of logged actions."""
+        name = spec.name
+        self._specs[policy, name] = spec
         estimate = _finite_estimate(estimate)
         bounds = interval(estimate, self.level, self.resampling)
         if refits is not None and estimate.value is not None:
@@ -59,20 +62,23 @@ class Tables:
             {
                 "policy": policy,
                 "estimator": name,
+                "role": spec.role.value,
+                "family": spec.family,
+                "softened": spec.softened,
                 "headline": False,
                 "value": estimate.value,
                 "low": bounds.low,
                 "high": bounds.high,
                 "level": self.level,
                 "std_error": bounds.std_error,
-                "practice": float(case.returns.mean()),
+                "logged_mean": float(case.returns.mean()),
                 "difference": gain,
                 "difference_low": gain_bounds.low,
                 "difference_high": gain_bounds.high,
                 "episodes": len(case.data),
                 "effective_episodes": estimate.effective_episodes,
                 "behavior": None if not weighted else "logged" if learned is None else "estimated",
-                "note": _note(case, estimate, bounds, learned),
+                "note": self._note(case, estimate, bounds, learned),
             }
         )
         found = contender(estimate, self.resampling, refits)
@@ -86,11 +92,12 @@ class Tables:
     def settle(self, policy: str, verdict: Verdict) -> None:
         """Name the answer among the rows of a policy, and put it first."""
         rows = [row for row in self.estimates if row["policy"] == policy]
-        answer = headline(rows, verdict)
+        entries = [Entry(self._specs[policy, row["estimator"]], row) for row in rows]
+        answer = headline(entries, verdict)
         if answer is None:
             return
         rows[answer]["headline"] = True
-        apart = disagreements(rows, answer, verdict)
+        apart = disagreements(entries, answer, verdict, self.thresholds.headline)
         if apart:
             said = f"{', '.join(apart)} {'says' if len(apart) == 1 else 'say'} otherwise"
             rows[answer]["note"] = "; ".join(part for part in (rows[answer]["note"], said) if part)
@@ -117,18 +124,61 @@ class Tables:
                 (pl.col("value") - pl.col("reach")).alias("low"),
                 (pl.col("value") + pl.col("reach")).alias("high"),
                 pl.lit(source).alias("source"),
+                pl.lit(None, pl.Float64).alias("support"),
             )
         )
 
-    def add_diagnostics(self, policy: str, case: Case, model: Model | TabularModel | None) -> None:
+    def individuals_by(self, policy: str) -> str | None:
+        """The estimator whose individual values are shown: the answer's own, else the model's that would answer."""
+        known = {name for name, frame in self._logged_individuals(policy)}
+        answer = next((row for row in self.estimates if row["policy"] == policy and row["headline"]), None)
+        if answer is not None and answer["estimator"] in known:
+            return answer["estimator"]
+        rivals = [self._specs[policy, name] for name in known]
+        best = min(rivals, key=lambda spec: (spec.role is not Role.MODEL, spec.preference), default=None)
+        return None if best is None else best.name
+
+    def individual_values(self, policy: str, name: str) -> np.ndarray:
+        """The values of all logged individuals by this estimator."""
+        frame = next(frame for each, frame in self._logged_individuals(policy) if each == name)
+        return frame["value"].to_numpy()
+
+    def add_support(self, policy: str, name: str, support: np.ndarray) -> None:
+        """How far the log supports each logged individual, beside the values of this estimator."""
+        for k, frame in enumerate(self.individuals):
+            if _is(frame, policy, name, "log"):
+                self.individuals[k] = frame.with_columns(support=pl.Series(support).fill_nan(None))
+
+    def _logged_individuals(self, policy: str) -> list[tuple[str, pl.DataFrame]]:
+        found = [(frame["estimator"][0], frame) for frame in self.individuals if len(frame)]
+        return [(name, frame) for name, frame in found if _is(frame, policy, name, "log")]
+
+    def add_diagnostics(self, policy: str, case: Case, model: Model | None) -> None:
         frame = pl.DataFrame(diagnostics(case)).with_columns(pl.lit(policy).alias("policy"))
         terms: dict[str, pl.Series | pl.Expr] = {name: pl.lit(None, pl.Float64) for name in _BOUND}
         if model is not None:
-            from repbm.models import step_losses
-
-            found = bound_terms(case, step_losses(model, case.data))
+            found = bound_terms(case, model.losses(case.data))
             terms = {name: pl.Series(getattr(found, name)).fill_nan(None) for name in _BOUND}
-        self.diagnostics.append(frame.with_columns(**terms).select(*_DIAGNOSTICS, *_BOUND))
+        made = frame.with_columns(**terms).select(pl.col(name).cast(kind) for name, kind in DIAGNOSTICS.items())
+        self.diagnostics.append(made)
+
+    def _note(self, case: Case, estimate: Estimate, bounds: Interval, learned: LearnedBehavior | None) -> str:
+        notes = [estimate.note, bounds.note]
+        if learned is not None and estimate.value is not None:
+            error = learned.reliability.relative_error
+            reach = behavior_sensitivity(error, case.data.longest)
+            change = f"by up to {reach:.0%}" if reach < 10 else "beyond any use"
+            notes.append(
+                f"estimated behavior ({learned.kind}): probabilities off by {error:.1%}, over {case.data.longest} "
+                f"steps, may change a weight {change}"
+            )
+        if bounds.low is not None and estimate.effective_episodes < self.thresholds.support.fewest_effective_episodes:
+            notes.append(
+                f"only {estimate.effective_episodes:.1f} effective episodes: the interval may be far too narrow"
+            )
+        if case.unseen:
+            notes.append(f"the log never shows {', '.join(map(repr, case.unseen[:3]))}, which the policy may take")
+        return "; ".join(note for note in notes if note)
 
     def ranking(self) -> pl.DataFrame:
         """The answers of all policies, the best first, each with the probability that it is, and beside the best."""
@@ -149,24 +199,27 @@ class Tables:
                     "to_best_high": None if behind is None else behind[1],
                 }
             )
-        return pl.DataFrame(rows, schema=_RANKING)
+        return pl.DataFrame(rows, schema=RANKING)
 
     def frames(self) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-        estimates = pl.DataFrame(self.estimates, schema=_ESTIMATES)
-        individuals = pl.concat(self.individuals) if self.individuals else pl.DataFrame(schema=_INDIVIDUALS)
+        estimates = pl.DataFrame(self.estimates, schema=ESTIMATES)
+        individuals = pl.concat(self.individuals) if self.individuals else pl.DataFrame(schema=INDIVIDUALS)
         return estimates, individuals, pl.concat(self.diagnostics)
 
 
-_ESTIMATES = {
+ESTIMATES = {
     "policy": pl.String,
     "estimator": pl.String,
+    "role": pl.String,
+    "family": pl.String,
+    "softened": pl.Boolean,
     "headline": pl.Boolean,
     "value": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
     "level": pl.Float64,
     "std_error": pl.Float64,
-    "practice": pl.Float64,
+    "logged_mean": pl.Float64,
     "difference": pl.Float64,
     "difference_low": pl.Float64,
     "difference_high": pl.Float64,
@@ -175,7 +228,7 @@ _ESTIMATES = {
     "behavior": pl.String,
     "note": pl.String,
 }
-_INDIVIDUALS = {
+INDIVIDUALS = {
     "policy": pl.String,
     "estimator": pl.String,
     "episode": pl.String,
@@ -183,8 +236,9 @@ _INDIVIDUALS = {
     "low": pl.Float64,
     "high": pl.Float64,
     "source": pl.String,
+    "support": pl.Float64,
 }
-_RANKING = {
+RANKING = {
     "policy": pl.String,
     "estimator": pl.String,
     "value": pl.Float64,
@@ -195,25 +249,17 @@ _RANKING = {
     "to_best_low": pl.Float64,
     "to_best_high": pl.Float64,
 }
-_DIAGNOSTICS = ("policy", "step", "alive", "factual", "counterfactual", "u", "effective_episodes")
 _BOUND = ("risk_behavior", "risk_policy", "distance", "deviation")
+DIAGNOSTICS = {
+    "policy": pl.String,
+    "step": pl.Int64,
+    "alive": pl.Int64,
+    **dict.fromkeys(("factual", "counterfactual", "u", "effective_episodes", *_BOUND), pl.Float64),
+}
 
 
-def _note(case: Case, estimate: Estimate, bounds: Interval, learned: LearnedBehavior | None) -> str:
-    notes = [estimate.note, bounds.note]
-    if learned is not None and estimate.value is not None:
-        error = learned.reliability.relative_error
-        reach = behavior_sensitivity(error, case.data.longest)
-        change = f"by up to {reach:.0%}" if reach < 10 else "beyond any use"
-        notes.append(
-            f"estimated behavior ({learned.kind}): probabilities off by {error:.1%}, over {case.data.longest} steps, "
-            f"may change a weight {change}"
-        )
-    if bounds.low is not None and estimate.effective_episodes < _FEW:
-        notes.append(f"only {estimate.effective_episodes:.1f} effective episodes: the interval may be far too narrow")
-    if case.unseen:
-        notes.append(f"the log never shows {', '.join(map(repr, case.unseen[:3]))}, which the policy may take")
-    return "; ".join(note for note in notes if note)
+def _is(frame: pl.DataFrame, policy: str, name: str, source: str) -> bool:
+    return len(frame) > 0 and frame.select("policy", "estimator", "source").row(0) == (policy, name, source)
 
 
 def _finite_estimate(estimate: Estimate) -> Estimate:

@@ -41,7 +41,7 @@ def bound_terms(case: Case, losses: Float[np.ndarray, " steps"], constants: Cons
     """
     data, support, constants = case.data, case.support, constants or Constants()
     n = len(data)
-    weights = support.marginal_weights
+    weights = support.policy_weights.weights
     scale = data.observations.std(axis=0)
     states = (data.observations - data.observations.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
     sizes = support.factual_count, support.counterfactual_count

@@ -8,13 +8,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import f_oneway
 
-from repbm.core import stream
+from repbm.core import SubgroupRules, stream
 from repbm.inference._intervals import student
-
-_MOST_GROUPS = 4
-_FEWEST = 100
-_SMALLEST_SHARE = 0.1
-_DOUBT = 0.05
 
 
 @dataclass(frozen=True)
@@ -34,6 +29,7 @@ def subgroups(
     gains: Float[np.ndarray, " individuals"],
     level: float = 0.95,
     seed: int = 0,
+    rules: SubgroupRules = SubgroupRules(),  # noqa: B008 - frozen
 ) -> list[Group]:
     """Groups that gain differently, the most first; none where the difference is not confirmed.
 
@@ -43,37 +39,37 @@ def subgroups(
     """
     known = np.isfinite(gains)
     states, gains = states[known], gains[known]
-    if len(gains) < _FEWEST or not states.shape[1]:
+    if len(gains) < rules.fewest_individuals or not states.shape[1]:
         return []
     order = stream(seed, "subgroups").permutation(len(gains))
     grown, judged = order[: len(order) // 2], order[len(order) // 2 :]
-    tree = _grown(states[grown], gains[grown])
+    tree = _grown(states[grown], gains[grown], rules)
     leaves = tree.apply(states[judged])
     own = {leaf: gains[judged][leaves == leaf] for leaf in np.unique(leaves)}
     if len(own) < 2 or min(map(len, own.values())) < 5:
         return []
-    if any(part.std() > 0 for part in own.values()) and not f_oneway(*own.values()).pvalue < _DOUBT:
+    if any(part.std() > 0 for part in own.values()) and not f_oneway(*own.values()).pvalue < rules.significance:
         return []
-    rules = _rules(tree, names)
+    conditions = _conditions(tree, names)
     share = {leaf: float((tree.apply(states) == leaf).mean()) for leaf in own}
     found = []
     for leaf, part in own.items():
         bounds = student(float(part.mean()), part, level)
         assert bounds.low is not None
         assert bounds.high is not None
-        found.append(Group(rules[leaf], share[leaf], float(part.mean()), bounds.low, bounds.high))
+        found.append(Group(conditions[leaf], share[leaf], float(part.mean()), bounds.low, bounds.high))
     return sorted(found, key=lambda group: -group.gain)
 
 
-def _grown(states: np.ndarray, gains: np.ndarray):
+def _grown(states: np.ndarray, gains: np.ndarray, rules: SubgroupRules):
     """The smallest tree that is within one standard error of the best on held-out folds."""
     from sklearn.model_selection import cross_val_score
     from sklearn.tree import DecisionTreeRegressor
 
-    smallest = max(10, int(_SMALLEST_SHARE * len(gains)))
+    smallest = max(10, int(rules.smallest_share * len(gains)))
     trees = [
         DecisionTreeRegressor(max_leaf_nodes=count, min_samples_leaf=smallest, random_state=0)
-        for count in range(2, _MOST_GROUPS + 1)
+        for count in range(2, rules.most_groups + 1)
     ]
     scores = np.array([cross_val_score(tree, states, gains, scoring="neg_mean_squared_error") for tree in trees])
     means, best = scores.mean(axis=1), scores.mean(axis=1).argmax()
@@ -85,7 +81,7 @@ def _grown(states: np.ndarray, gains: np.ndarray):
     return trees[close.index(True)].fit(states, gains)
 
 
-def _rules(tree, names: tuple[str, ...]) -> dict[int, tuple[str, ...]]:
+def _conditions(tree, names: tuple[str, ...]) -> dict[int, tuple[str, ...]]:
     """The conditions of every leaf: for each column its lower and its upper end, as far as the tree asks for them."""
     inner = tree.tree_
     found: dict[int, tuple[str, ...]] = {}

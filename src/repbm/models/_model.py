@@ -1,118 +1,121 @@
-"""A fitted model of the world: what follows a state and an action, what it is worth, and whether it ends there."""
+"""A fitted model of the world, of whatever kind: what it can be asked."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
 
 import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Bool, Float, Int
 
-from repbm.core import Label
-from repbm.models.parts._saturation import Saturation
-from repbm.models.parts._termination import Termination
-from repbm.models.regression._kernel import KernelSum
-from repbm.models.regression._polynomial import Polynomial
-
-
-class Dynamics(eqx.Module):
-    """The expected next state of every action."""
-
-    @abstractmethod
-    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions dimensions"]: ...
+from repbm.core import Label, NoveltyRules
+from repbm.data import Trajectories
+from repbm.models.parts._part import Part
+from repbm.policies import ObservationPolicy
 
 
-class Reward(eqx.Module):
-    """The expected reward of every action, from the state before it, and the one after it where that helps."""
+@dataclass(frozen=True, eq=False)
+class ModelValues:
+    """Values of states, their standard deviation over rollouts, whether a rollout left the range of the log, and what
+    is to be noted of them."""
 
-    @abstractmethod
-    def __call__(
-        self, states: Float[Array, "batch dimensions"], next_states: Float[Array, "batch dimensions"]
-    ) -> Float[Array, "batch actions"]: ...
-
-
-class PolynomialDynamics(Dynamics):
-    """The change of state as one polynomial an action."""
-
-    center: Float[Array | np.ndarray, " dimensions"]
-    reach: Float[Array | np.ndarray, " dimensions"]
-    change: Polynomial
-
-    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions dimensions"]:
-        return states[:, None] + self.reach * self.change((states - self.center) / self.reach)
+    values: Float[np.ndarray, " states"]
+    spread: Float[np.ndarray, " states"]
+    left_range: Bool[np.ndarray, " states"]
+    note: str = ""
 
 
-class KernelDynamics(Dynamics):
-    """The change of state as one sum of kernels an action."""
+class Model(Part):
+    """What the world does, fitted to a log: tables and continuous states alike."""
 
-    center: Float[Array | np.ndarray, " dimensions"]
-    reach: Float[Array | np.ndarray, " dimensions"]
-    change: KernelSum
-
-    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions dimensions"]:
-        return states[:, None] + self.reach * self.change((states - self.center) / self.reach)
-
-
-class PolynomialReward(Reward):
-    """One polynomial an action, of the state x before or of the one after; of base^x where there is a base."""
-
-    center: Float[Array | np.ndarray, " dimensions"]
-    reach: Float[Array | np.ndarray, " dimensions"]
-    polynomial: Polynomial
-    after: bool = eqx.field(static=True)
-    base: float | None = eqx.field(static=True, default=None)
-
-    def __call__(
-        self, states: Float[Array, "batch dimensions"], next_states: Float[Array, "batch dimensions"]
-    ) -> Float[Array, "batch actions"]:
-        looked_at = next_states if self.after else states
-        if self.base is not None:
-            looked_at = self.base**looked_at
-        return self.polynomial((looked_at - self.center) / self.reach)[..., 0]
-
-
-class Noise(eqx.Module):
-    """What the expected next state misses: draws from held-out residuals of the same action."""
-
-    residuals: Float[Array | np.ndarray, "actions draws dimensions"]
-
-    def draw(self, key: Array, actions: Int[Array, " batch"]) -> Float[Array, "batch dimensions"]:
-        chosen = jax.random.randint(key, actions.shape, 0, self.residuals.shape[1])
-        return jnp.asarray(self.residuals)[actions, chosen]
-
-
-class Model(eqx.Module):
-    """Dynamics, saturation, reward, termination and noise, fitted to one log."""
-
-    dynamics: Dynamics
-    saturation: Saturation
-    reward: Reward
-    termination: Termination
-    noise: Noise | None
-    low: Float[Array | np.ndarray, " dimensions"]
-    high: Float[Array | np.ndarray, " dimensions"]
-    """The box of logged states."""
     labels: tuple[Label, ...] = eqx.field(static=True)
     """The actions of the log, in the order of its codes."""
     horizon: int = eqx.field(static=True)
-    observation_names: tuple[str, ...] = eqx.field(static=True, default=())
-    ends_on_arrival: bool = eqx.field(static=True, default=True)
-    """Whether termination looks at the state after a step; else, where the log does not show it, at the one before."""
+    """The longest that an episode may take."""
+    observation_names: tuple[str, ...] = eqx.field(static=True)
 
     @property
-    def stochastic(self) -> bool:
-        return self.noise is not None
+    @abstractmethod
+    def exact(self) -> bool:
+        """Whether values are computed without rollouts, for all steps at once."""
 
-    def step(
-        self, states: Float[Array, "batch dimensions"], actions: Int[Array, " batch"], key: Array
-    ) -> tuple[Float[Array, "batch dimensions"], Float[Array, " batch"], Float[Array, " batch"]]:
-        """The next states, the rewards, and the probabilities that the episode ends there."""
-        rows = jnp.arange(states.shape[0])
-        following = self.dynamics(states)[rows, actions]
-        if self.noise is not None:
-            following = following + self.noise.draw(key, actions)
-        following = self.saturation(following)
-        rewards = self.reward(states, following)[rows, actions]
-        return following, rewards, self.termination(following if self.ends_on_arrival else states)
+    @property
+    @abstractmethod
+    def stochastic(self) -> bool:
+        """Whether two rollouts of the same actions may differ."""
+
+    @abstractmethod
+    def values(
+        self,
+        policy: ObservationPolicy,
+        states: Float[np.ndarray, "states dimensions"],
+        *,
+        horizon: int | None = None,
+        discount: float = 1.0,
+        rollouts: int = 32,
+        seed: int = 0,
+    ) -> ModelValues:
+        """V(s) of the policy for `horizon` steps (that of the model without), where needed the mean of rollouts."""
+
+    @abstractmethod
+    def step_values(
+        self,
+        policy: ObservationPolicy,
+        states: Float[np.ndarray, "states dimensions"],
+        steps_left: Int[np.ndarray, " states"],
+        actions: Int[np.ndarray, " states"],
+        odds: Float[np.ndarray, "states actions"],
+        *,
+        discount: float = 1.0,
+        rollouts: int = 1,
+        seed: int = 0,
+        dtype: type[np.floating] = np.float64,
+    ) -> tuple[Float[np.ndarray, " states"], Float[np.ndarray, " states"]]:
+        """Q(s, a) of the given actions and V(s), with so many steps left; `odds` are the policy's probabilities there.
+
+        `dtype` is that of the arithmetic of rollouts.
+        """
+
+    @abstractmethod
+    def losses(self, data: Trajectories) -> Float[np.ndarray, " steps"]:
+        """How far the model misses each logged step: the squared error of the reward, plus that of the next state."""
+
+    @abstractmethod
+    def path_error(self, data: Trajectories, ahead: int, most_windows: int = 4096) -> float:
+        """How far the expected state `ahead` steps on misses the logged one, as a share of how far states really move.
+
+        Along the logged actions; NaN where no episode is that long, or states have no distance (in a table).
+        """
+
+    @abstractmethod
+    def knows(self, states: Float[np.ndarray, "states dimensions"]) -> Bool[np.ndarray, " states"]:
+        """Whether the model can be asked about these states at all."""
+
+    @abstractmethod
+    def novelty(
+        self, data: Trajectories, policy: ObservationPolicy, horizon: int, rules: NoveltyRules, seed: int = 0
+    ) -> Float[np.ndarray, " horizon"]:
+        """The share of individuals who, by step t, have met a state and an action that the log shows nothing like.
+
+        They start as logged individuals do and follow the policy in the model.
+        """
+
+    @abstractmethod
+    def support_probability(
+        self,
+        data: Trajectories,
+        policy: ObservationPolicy,
+        states: Float[np.ndarray, "individuals dimensions"],
+        horizon: int,
+        rules: NoveltyRules,
+        seed: int = 0,
+    ) -> Float[np.ndarray, " individuals"]:
+        """For everyone who starts in these states, the chance to meet nothing but what the log shows."""
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to one `.npz` file; `load_model` reads it."""
+        from repbm.models._store import save_model
+
+        save_model(self, path)

@@ -12,13 +12,15 @@ from jaxtyping import Bool
 
 from repbm.core import InputError, stream
 from repbm.data import Support, Trajectories
-from repbm.models._model import Model
+from repbm.models._continuous import ContinuousModel
+from repbm.models.dynamics._functions import NetworkDynamics
 from repbm.models.objectives._distances import LinearMMD
 from repbm.models.objectives._objective import Objective
+from repbm.models.parts._reward import NetworkReward
 from repbm.models.parts._saturation import Saturation
 from repbm.models.parts._termination_network import fit_termination_network
 from repbm.models.training._batches import PaperBatches
-from repbm.models.training._loop import Plateau, Progress, Recipe, train
+from repbm.models.training._loop import Plateau, Progress, TrainingOptions, train
 from repbm.models.training._networks import PaperNetwork, ScaledNetwork, Units
 from repbm.models.training._rows import Members, Rows, distances_of
 from repbm.models.transitions._range import Range
@@ -54,13 +56,15 @@ class PaperSettings:
         return replace(objective, alpha=self.alpha, ipm=LinearMMD(squared=True))
 
     @property
-    def recipe(self) -> Recipe:
-        return Recipe(self.epochs, self.batches, self.learning_rate, Plateau(0.9), 1.0, self.weight_decay, restart=True)
+    def options(self) -> TrainingOptions:
+        return TrainingOptions(
+            self.epochs, self.batches, self.learning_rate, Plateau(0.9), 1.0, self.weight_decay, restart=True
+        )
 
     @property
-    def ending_recipe(self) -> Recipe:
+    def termination_options(self) -> TrainingOptions:
         """That of the termination network: one Adam throughout, and no clamp."""
-        return Recipe(self.epochs, self.batches, 0.01, Plateau(0.9))
+        return TrainingOptions(self.epochs, self.batches, 0.01, Plateau(0.9))
 
 
 def fit_paper(
@@ -69,9 +73,9 @@ def fit_paper(
     objectives: Sequence[Objective],
     horizon: int,
     seed: int = 0,
-    preset: PaperSettings = PaperSettings(),  # noqa: B008 - frozen
+    settings: PaperSettings = PaperSettings(),  # noqa: B008 - frozen
     progress: Progress | None = None,
-) -> list[Model]:
+) -> list[ContinuousModel]:
     """One model an objective, all trained together and from the same start on the same batches.
 
     States are not standardised, the arithmetic is float32, the last weights are kept. Faithful to the published code
@@ -79,21 +83,24 @@ def fit_paper(
     off counts as one that went on ("not terminal"), and so does one that the world ended at the last step of the
     horizon. The models share one termination network.
     """
-    sample = TransitionTable.of(data, support)
+    used = support if any(objective.target or objective.balances for objective in objectives) else None
+    sample = TransitionTable.of(data, used)
     dimensions = sample.states.shape[1]
-    kept = _training_part(data, sample, preset.training_share, seed)
-    rewards = sample.rewards[kept] if preset.standard_rewards else None
-    units = Units.multiplied(preset.input_scales or (1.0,) * dimensions, rewards)
+    kept = _training_part(data, sample, settings.training_share, seed)
+    rewards = sample.rewards[kept] if settings.standard_rewards else None
+    units = Units.multiplied(settings.input_scales or (1.0,) * dimensions, rewards)
     if len(units.spread) != dimensions:
         raise InputError(f"{len(units.spread)} input scales for {dimensions} observations", fix="give one for each")
-    batch = min(preset.batch, len(np.unique(sample.episodes[kept])))
+    batch = min(settings.batch, len(np.unique(sample.episodes[kept])))
     outcomes = units.outcomes(np.column_stack([sample.rewards, sample.next_states - sample.states]))
-    rows = Rows.of(sample, kept, units.states(sample.states), outcomes, sample.followed, batch)
-    objectives = [preset.completed(objective) for objective in objectives]
+    # f / u is counted anew among the episodes that are kept; importance weights are what they are.
+    given = None if used is None or used.deterministic else sample.marginal
+    rows = Rows.of(sample, kept, units.states(sample.states), outcomes, sample.followed, batch, given)
+    objectives = [settings.completed(objective) for objective in objectives]
     _check(objectives, rows)
     # All members start and draw alike: their difference is that of the objectives, and none depends on the others.
     start, descent, ending = jax.random.split(jax.random.key(int(stream(seed, "paper").integers(1 << 31))), 3)
-    widths = (preset.representation,) * preset.layers
+    widths = (settings.representation,) * settings.layers
     network = PaperNetwork.random(start, dimensions, sample.action_count, widths)
     several = len(objectives)
     trained = train(
@@ -102,22 +109,22 @@ def fit_paper(
         Members.of(objectives, data.longest, len(rows.chosen), int(rows.offsets[1])),
         rows,
         jnp.repeat(descent[None], several),
-        preset.recipe,
+        settings.options,
         progress=progress,
     ).checked()
     judged = replace(sample, ended=sample.ended & (sample.steps < horizon - 1))
-    termination = fit_termination_network(judged, kept, ending, preset.ending_recipe, batch)
+    termination = fit_termination_network(judged, kept, ending, settings.termination_options, batch)
     box = Range.of(sample)
     networks = [ScaledNetwork(units, trained.member(k)) for k in range(several)]
     return [
-        Model(
-            dynamics=network.dynamics,
+        ContinuousModel(
+            dynamics=NetworkDynamics(network),
             saturation=_nothing(dimensions),
-            reward=network.reward,
+            reward=NetworkReward(network),
             termination=termination,
             noise=None,
-            low=box.center - box.reach,
-            high=box.center + box.reach,
+            low=box.center - box.half_width,
+            high=box.center + box.half_width,
             labels=data.actions.labels,
             horizon=horizon,
             observation_names=data.observation_names,

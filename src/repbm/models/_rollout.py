@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import equinox as eqx
 import jax
@@ -14,25 +13,19 @@ from jaxtyping import Array, Bool, Float, Int
 
 from repbm.core import InputError
 from repbm.models._compiled_policy import compiled, traceable
-from repbm.models._model import Model
+from repbm.models._model import ModelValues
 from repbm.policies import ObservationPolicy
+
+if TYPE_CHECKING:
+    from repbm.models._continuous import ContinuousModel
 
 _LARGEST_BATCH = 1 << 13
 _SMALLEST_BATCH = 1 << 6
 _NEGLIGIBLE = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class Rolled:
-    """Values of states, their standard deviation over rollouts, and whether a rollout left the range of the log."""
-
-    values: Float[np.ndarray, " states"]
-    spread: Float[np.ndarray, " states"]
-    left_range: Bool[np.ndarray, " states"]
-
-
 def roll_out(
-    model: Model,
+    model: ContinuousModel,
     policy: ObservationPolicy,
     states: Float[np.ndarray, "states dimensions"],
     steps_left: Int[np.ndarray, " states"],
@@ -42,7 +35,7 @@ def roll_out(
     rollouts: int = 1,
     seed: int = 0,
     dtype: type[np.floating] = np.float64,
-) -> Rolled:
+) -> ModelValues:
     """V(s) for `steps_left` more steps; with `first_actions`, Q(s, a). The mean of several rollouts a state.
 
     `dtype` is that of the arithmetic: float32 takes half the time, and is what networks were trained in.
@@ -61,18 +54,18 @@ def roll_out(
             for draw in range(rollouts):
                 key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), start), draw)
                 total, outside = _finished(
-                    walk, begin, _Terms(steps_left[rows], first[rows], np.asarray(discount, dtype), key)
+                    walk, begin, _Conditions(steps_left[rows], first[rows], np.asarray(discount, dtype), key)
                 )
                 values[rows] += total
                 squares[rows] += total**2
                 left[rows] |= outside
     values /= rollouts
     variance = np.maximum(squares / rollouts - values**2, 0.0)
-    return Rolled(values, np.sqrt(variance * rollouts / max(rollouts - 1, 1)), left)
+    return ModelValues(values, np.sqrt(variance * rollouts / max(rollouts - 1, 1)), left)
 
 
 def _finished(
-    walk: _Walker, now: _Walk, terms: _Terms
+    walk: _Walker, now: _Walk, given: _Conditions
 ) -> tuple[Float[np.ndarray, " batch"], Bool[np.ndarray, " batch"]]:
     """What every rollout earns, and whether it leaves the range of the log.
 
@@ -83,7 +76,7 @@ def _finished(
     while len(rows):
         place = np.concatenate([np.arange(len(rows)), np.zeros(_bucket(len(rows)) - len(rows), dtype=np.int64)])
         fill = np.arange(len(place)) >= len(rows)
-        padded = _Terms(np.where(fill, 0, terms.steps_left[place]), terms.first[place], terms.discount, terms.key)
+        padded = _Conditions(np.where(fill, 0, given.steps_left[place]), given.first[place], given.discount, given.key)
         now = jax.tree.map(np.asarray, walk(now.take(place), padded))
         if now.unknown:
             raise InputError(
@@ -93,7 +86,7 @@ def _finished(
         total[rows], outside[rows] = now.total[: len(rows)], now.outside[: len(rows)]
         going = np.flatnonzero(np.asarray(now.active(padded)))
         rows, now = rows[going], now.take(going)
-        terms = terms._replace(steps_left=terms.steps_left[going], first=terms.first[going])
+        given = given._replace(steps_left=given.steps_left[going], first=given.first[going])
     return total, outside
 
 
@@ -102,7 +95,7 @@ def _bucket(count: int) -> int:
     return max(_SMALLEST_BATCH, 1 << (count - 1).bit_length())
 
 
-class _Terms(NamedTuple):
+class _Conditions(NamedTuple):
     """What stays the same during a walk."""
 
     steps_left: Int[Array | np.ndarray, " batch"]
@@ -138,66 +131,68 @@ class _Walk(NamedTuple):
             self.unknown,
         )
 
-    def active(self, terms: _Terms) -> Bool[Array, " batch"]:
-        return jnp.asarray((self.step < terms.steps_left) & (self.survival > _NEGLIGIBLE))
+    def active(self, given: _Conditions) -> Bool[Array, " batch"]:
+        return jnp.asarray((self.step < given.steps_left) & (self.survival > _NEGLIGIBLE))
 
-    def worthwhile(self, terms: _Terms) -> Bool[Array, ""]:
+    def worthwhile(self, given: _Conditions) -> Bool[Array, ""]:
         """Whether to go on with all together: more than half are under way, or the batch is the smallest anyway."""
         count = self.survival.shape[0]
-        return self.active(terms).sum() > (count // 2 if count > _SMALLEST_BATCH else 0)
+        return self.active(given).sum() > (count // 2 if count > _SMALLEST_BATCH else 0)
 
 
-def _advanced(model: Model, walk: _Walk, terms: _Terms, probabilities: Float[Array, "batch actions"]) -> _Walk:
+def _advanced(
+    model: ContinuousModel, walk: _Walk, given: _Conditions, probabilities: Float[Array, "batch actions"]
+) -> _Walk:
     """One step further, with these probabilities of the policy's actions."""
-    now = walk.active(terms)
-    chance, noise = jax.random.split(jax.random.fold_in(terms.key, walk.step))
+    now = walk.active(given)
+    chance, noise = jax.random.split(jax.random.fold_in(given.key, walk.step))
     mass = probabilities.sum(axis=1)
     marks = jax.random.uniform(chance, (len(mass), 1), probabilities.dtype) * mass[:, None]
     action = (jnp.cumsum(probabilities, axis=1) <= marks).sum(axis=1).clip(0, probabilities.shape[1] - 1)
-    given = (walk.step == 0) & (terms.first >= 0)
-    action = jnp.where(given, terms.first, action)
+    chosen = (walk.step == 0) & (given.first >= 0)
+    action = jnp.where(chosen, given.first, action)
     following, rewards, ending = model.step(jnp.asarray(walk.states), action, noise)
     beyond = ((following < model.low) | (following > model.high)).any(axis=1)
-    earned = terms.discount**walk.step * walk.survival * rewards
+    earned = given.discount**walk.step * walk.survival * rewards
     return _Walk(
         walk.step + 1,
         jnp.where(now[:, None], following, walk.states),
         jnp.where(now, walk.survival * (1 - ending), walk.survival),
         walk.total + jnp.where(now, earned, 0.0),
         walk.outside | (now & beyond & (ending < 0.5)),
-        walk.unknown | (now & ~given & (mass < 0.5)).any(),
+        walk.unknown | (now & ~chosen & (mass < 0.5)).any(),
     )
 
 
-_Walker = Callable[[_Walk, _Terms], _Walk]
+_Walker = Callable[[_Walk, _Conditions], _Walk]
 
 
-def _walk_compiled(policy: ObservationPolicy, model: Model) -> _Walker:
+def _walk_compiled(policy: ObservationPolicy, model: ContinuousModel) -> _Walker:
     """The whole walk, policy included, in one compiled loop."""
     follow = compiled(policy, model.labels)
-    return lambda walk, terms: _looped(model, follow, walk, terms)
+    return lambda walk, given: _looped(model, follow, walk, given)
 
 
 @eqx.filter_jit
-def _looped(model: Model, follow: Callable[[Array], Array], walk: _Walk, terms: _Terms) -> _Walk:
+def _looped(model: ContinuousModel, follow: Callable[[Array], Array], walk: _Walk, given: _Conditions) -> _Walk:
     return jax.lax.while_loop(
-        lambda now: now.worthwhile(terms),
-        lambda now: _advanced(model, now, terms, follow(jnp.asarray(now.states))),
+        lambda now: now.worthwhile(given),
+        lambda now: _advanced(model, now, given, follow(jnp.asarray(now.states))),
         walk,
     )
 
 
-def _walk_stepwise(policy: ObservationPolicy, model: Model) -> _Walker:
+def _walk_stepwise(policy: ObservationPolicy, model: ContinuousModel) -> _Walker:
     """Step by step, the policy asked in between: what it raises reaches the user as it is."""
 
-    def walked(walk: _Walk, terms: _Terms) -> _Walk:
-        while bool(walk.worthwhile(terms)):
-            active = np.asarray(walk.active(terms))
+    def walked(walk: _Walk, given: _Conditions) -> _Walk:
+        while bool(walk.worthwhile(given)):
+            active = np.asarray(walk.active(given))
             states = np.asarray(walk.states)
             probabilities = np.zeros((len(states), len(model.labels)), states.dtype)
             probabilities[:, 0] = 1.0
             probabilities[active] = policy.probabilities(states[active].astype(np.float64), model.labels)
-            walk = _stepped(model, walk, terms, jnp.asarray(probabilities))
+            walk = _stepped(model, walk, given, jnp.asarray(probabilities))
         return walk
 
     return walked

@@ -10,39 +10,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import equinox as eqx
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from repbm._version import __version__
 from repbm.core import InputError
-from repbm.models._model import KernelDynamics, Model, Noise, PolynomialDynamics, PolynomialReward
-from repbm.models._tabular import TabularModel
-from repbm.models.parts._saturation import Saturation
-from repbm.models.parts._termination import Box, Logistic, Never
-from repbm.models.parts._termination_network import TerminationNetwork
-from repbm.models.regression._kernel import KernelSum
-from repbm.models.regression._polynomial import Polynomial
-from repbm.models.training._networks import (
-    Layers,
-    NetworkDynamics,
-    NetworkReward,
-    PaperNetwork,
-    ResidualNetwork,
-    ScaledNetwork,
-    Units,
-)
+from repbm.models._model import Model
+from repbm.models.parts._part import Part, part_name, part_of
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever an older program could misread a newer file."""
 
-_CLOSED_FORM = (PolynomialDynamics, PolynomialReward, Polynomial, KernelDynamics, KernelSum)
-_OTHER = (Model, Noise, Saturation, Box, Logistic, Never, TerminationNetwork, TabularModel)
-_NETWORKS = (NetworkDynamics, NetworkReward, ScaledNetwork, Units, PaperNetwork, ResidualNetwork, Layers)
-_PARTS: dict[str, type] = {part.__name__: part for part in (*_CLOSED_FORM, *_NETWORKS, *_OTHER)}
 
-
-def save_model(model: Model | TabularModel, path: str | Path) -> None:
+def save_model(model: Model, path: str | Path) -> None:
     """Write the model to one `.npz` file."""
     arrays: dict[str, np.ndarray] = {}
     description = {"format": FORMAT, "version": __version__, "model": _described(model, "model", arrays)}
@@ -52,7 +32,7 @@ def save_model(model: Model | TabularModel, path: str | Path) -> None:
     Path(path).write_bytes(content.getvalue())
 
 
-def load_model(path: str | Path) -> Model | TabularModel:
+def load_model(path: str | Path) -> Model:
     """Read a model that `save_model` wrote."""
     where = str(path)
     try:
@@ -73,7 +53,7 @@ def load_model(path: str | Path) -> Model | TabularModel:
         model = _built(description["model"], arrays)
     except (KeyError, TypeError) as fault:
         raise InputError(f"the model file is damaged ({fault})", where=where, fix="save it again") from fault
-    if not isinstance(model, Model | TabularModel):
+    if not isinstance(model, Model):
         raise InputError("this is no model file", where=where, fix="give one that repbm saved")
     return model
 
@@ -83,11 +63,11 @@ def _described(part: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
     if isinstance(part, csr_matrix):
         arrays |= {f"{path}.data": part.data, f"{path}.indices": part.indices, f"{path}.indptr": part.indptr}
         return {"sparse": path, "shape": [int(size) for size in part.shape or ()]}
-    if isinstance(part, eqx.Module | TabularModel):
+    if isinstance(part, Part):
         fields = {
             f.name: _described(getattr(part, f.name), f"{path}.{f.name}", arrays) for f in dataclasses.fields(part)
         }
-        return {"part": _name(part), "fields": fields}
+        return {"part": part_name(type(part)), "fields": fields}
     if isinstance(part, tuple | list):
         return {"items": [_described(item, f"{path}.{k}", arrays) for k, item in enumerate(part)]}
     if part is None or isinstance(part, bool | int | float | str):
@@ -96,17 +76,10 @@ def _described(part: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
     return {"array": path}
 
 
-def _name(part: eqx.Module | TabularModel) -> str:
-    name = type(part).__name__
-    if name not in _PARTS:
-        raise InputError(f"a model with {name} cannot be saved")
-    return name
-
-
 def _built(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Any:
     if "part" in description:
         fields = {name: _built(inner, arrays) for name, inner in description["fields"].items()}
-        return _PARTS[description["part"]](**fields)
+        return part_of(description["part"])(**fields)
     if "items" in description:
         return tuple(_built(item, arrays) for item in description["items"])
     if "sparse" in description:

@@ -8,24 +8,23 @@ minimiser as the likelihood: the weighted frequencies. Refreshing V changes noth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_matrix
 
-from repbm.core import InputError, Label
-from repbm.data import Support, Trajectories, numbered_states
-from repbm.models._states import found_states
+from repbm.core import ChoiceRules, FitRules, InputError, NoveltyRules
+from repbm.data import Support, Trajectories, found_states, numbered_states
+from repbm.models._model import Model, ModelValues
+from repbm.models._novelty import logged_odds
 from repbm.models.objectives._objective import Objective
-from repbm.models.transitions._table import TRUST, TransitionTable
+from repbm.models.transitions._table import TransitionTable
 from repbm.policies import ObservationPolicy
 
-_FEWEST_VISITS = 5
+_NOTED = 0.005
+"""From this share of visits on it is noted that the policy does what the log never shows."""
 
 
-@dataclass(frozen=True, eq=False)
-class TabularModel:
+class TabularModel(Model):
     """What follows and is earned in every state that the log shows, for every action.
 
     `moves` has a row for every pair of state and action, and sums to less than 1 where the episode may end. `visits` is
@@ -37,9 +36,14 @@ class TabularModel:
     rewards: Float[np.ndarray, "states actions"]
     moves: csr_matrix
     visits: Float[np.ndarray, "states actions"]
-    labels: tuple[Label, ...]
-    horizon: int
-    observation_names: tuple[str, ...] = ()
+
+    @property
+    def exact(self) -> bool:
+        return True
+
+    @property
+    def stochastic(self) -> bool:
+        return False
 
     def action_values(
         self, policy: ObservationPolicy, discount: float = 1.0, horizon: int | None = None
@@ -57,15 +61,99 @@ class TabularModel:
             value = np.einsum("sa,sa->s", choices, result[left])
         return result
 
+    def values(
+        self,
+        policy: ObservationPolicy,
+        states: Float[np.ndarray, "states dimensions"],
+        *,
+        horizon: int | None = None,
+        discount: float = 1.0,
+        rollouts: int = 32,
+        seed: int = 0,
+    ) -> ModelValues:
+        """By dynamic programming, exact for this table."""
+        choices = policy.probabilities(self.states, self.labels)
+        table = np.einsum("sa,sa->s", choices, self.action_values(policy, discount, horizon)[-1])
+        unseen = self.unseen(policy)
+        note = f"at {unseen:.0%} of visits the policy does what the log never shows there" if unseen > _NOTED else ""
+        nothing = np.zeros(len(states))
+        return ModelValues(table[self.find(states)], nothing, nothing.astype(bool), note)
+
+    def step_values(
+        self,
+        policy: ObservationPolicy,
+        states: Float[np.ndarray, "states dimensions"],
+        steps_left: Int[np.ndarray, " states"],
+        actions: Int[np.ndarray, " states"],
+        odds: Float[np.ndarray, "states actions"],
+        *,
+        discount: float = 1.0,
+        rollouts: int = 1,
+        seed: int = 0,
+        dtype: type[np.floating] = np.float64,
+    ) -> tuple[Float[np.ndarray, " states"], Float[np.ndarray, " states"]]:
+        table, place = self.action_values(policy, discount, int(steps_left.max())), self.find(states)
+        choices = policy.probabilities(self.states, self.labels)
+        values = np.einsum("sa,hsa->hs", choices, table)
+        return table[steps_left - 1, place, actions], values[steps_left - 1, place]
+
+    def losses(self, data: Trajectories) -> Float[np.ndarray, " steps"]:
+        """(r_hat - r)^2 + sum_s' (T(s' | s, a) - 1{s' = s'_t})^2 of every step, the end counting as one more state."""
+        table = TransitionTable.of(data, None, horizon=self.horizon)
+        pair = self.find(table.states) * table.action_count + table.actions
+        rewards = (self.rewards.reshape(-1)[pair] - table.rewards) ** 2
+        ending = 1 - np.asarray(self.moves.sum(axis=1)).reshape(-1)
+        squares = np.asarray(self.moves.multiply(self.moves).sum(axis=1)).reshape(-1) + ending**2
+        onward = table.followed & ~table.ended
+        hit = np.where(table.ended, ending[pair], 0.0)
+        hit[onward] = np.asarray(self.moves[pair[onward], self.find(table.next_states[onward])]).reshape(-1)
+        return rewards + np.where(table.ended | onward, squares[pair] - 2 * hit + 1, 0.0)
+
+    def path_error(self, data: Trajectories, ahead: int, most_windows: int = 4096) -> float:
+        return float("nan")
+
+    def knows(self, states: Float[np.ndarray, "states dimensions"]) -> Bool[np.ndarray, " states"]:
+        return found_states(self.states, states)[1]
+
+    def novelty(
+        self, data: Trajectories, policy: ObservationPolicy, horizon: int, rules: NoveltyRules, seed: int = 0
+    ) -> Float[np.ndarray, " horizon"]:
+        """Exact: by the chances of all states, step by step."""
+        size, actions = self.rewards.shape
+        choices = logged_odds(policy, self.states, self.labels)
+        shown = self.visits >= rules.neighbor
+        here = np.bincount(self.find(data.initial_observations), minlength=size) / len(data)
+        met = np.zeros(horizon)
+        for t in range(horizon):
+            taken = here[:, None] * choices
+            # What the policy does beyond the log's actions is missing from the choices: that is novel, too.
+            met[t] = here.sum() - (taken * shown).sum()
+            here = self.moves.T @ (taken * shown).reshape(size * actions)
+        return np.cumsum(met).clip(0.0, 1.0)
+
+    def support_probability(
+        self,
+        data: Trajectories,
+        policy: ObservationPolicy,
+        states: Float[np.ndarray, "individuals dimensions"],
+        horizon: int,
+        rules: NoveltyRules,
+        seed: int = 0,
+    ) -> Float[np.ndarray, " individuals"]:
+        """Exact: by dynamic programming."""
+        size, actions = self.rewards.shape
+        taken = logged_odds(policy, self.states, self.labels) * (self.visits >= rules.neighbor)
+        ending = 1 - np.asarray(self.moves.sum(axis=1)).reshape(size, actions)
+        chance = np.ones(size)
+        for _ in range(horizon):
+            chance = (taken * (ending + (self.moves @ chance).reshape(size, actions))).sum(axis=1)
+        return chance.clip(0.0, 1.0)[self.find(states)]
+
     def unseen(self, policy: ObservationPolicy) -> float:
         """The share of logged visits to states in which the policy would do what the log never shows there."""
         choices = policy.probabilities(self.states, self.labels)
         times = self.visits.sum(axis=1)
         return float(times @ np.where(self.visits > 0, 0.0, choices).sum(axis=1) / times.sum())
-
-    def knows(self, observations: Float[np.ndarray, "batch dimensions"]) -> Bool[np.ndarray, " batch"]:
-        """Whether the log shows each of these states."""
-        return found_states(self.states, observations)[1]
 
     def find(self, observations: Float[np.ndarray, "batch dimensions"]) -> Int[np.ndarray, " batch"]:
         """The number of every observed state; an error for one that the log does not show."""
@@ -79,15 +167,21 @@ class TabularModel:
         return place
 
 
-def few_states(data: Trajectories) -> bool:
+def few_states(data: Trajectories, rules: ChoiceRules = ChoiceRules()) -> bool:  # noqa: B008 - frozen
     """Whether the log shows so few different states, so often, that a table is the natural model."""
-    found = numbered_states(data)
-    return found is not None and len(data.rewards) >= _FEWEST_VISITS * len(found[0])
+    found = numbered_states(data, rules.most_states)
+    return found is not None and len(data.rewards) >= rules.fewest_visits * len(found[0])
 
 
-def fit_tabular(data: Trajectories, support: Support | None, objective: Objective, horizon: int) -> TabularModel:
+def fit_tabular(
+    data: Trajectories,
+    support: Support | None,
+    objective: Objective,
+    horizon: int,
+    rules: FitRules = FitRules(),  # noqa: B008 - frozen
+) -> TabularModel:
     """Weighted frequencies of what followed, and weighted means of what was earned."""
-    sample = TransitionTable.of(data, support if objective.target else None, TRUST, horizon)
+    sample = TransitionTable.of(data, support if objective.target else None, rules.trust, horizon)
     weights = objective.weights(sample)
     states = np.unique(np.concatenate([sample.states, sample.next_states[sample.followed & ~sample.ended]]), axis=0)
     size, actions = len(states), sample.action_count
@@ -101,13 +195,13 @@ def fit_tabular(data: Trajectories, support: Support | None, objective: Objectiv
     place = (pair[onward], found_states(states, sample.next_states[onward])[0])
     moves = csr_matrix((share, place), shape=(size * actions, size))
     return TabularModel(
-        states,
-        rewards.reshape(size, actions),
-        moves,
-        rewarded.reshape(size, actions),
-        data.actions.labels,
-        horizon,
-        data.observation_names,
+        labels=data.actions.labels,
+        horizon=horizon,
+        observation_names=data.observation_names,
+        states=states,
+        rewards=rewards.reshape(size, actions),
+        moves=moves,
+        visits=rewarded.reshape(size, actions),
     )
 
 

@@ -81,6 +81,11 @@ class Decisions:
     logged: StepValues
     matrix: Callable[[], Float[np.ndarray, "steps actions"]] | None
 
+    def take(self, steps: Int[np.ndarray, " some"]) -> Decisions:
+        """The decisions at some steps, in this order; the policy is not asked again."""
+        logged, matrix = self.logged(slice(None))[steps], self.matrix
+        return Decisions(self.labels, lambda at: logged[at], None if matrix is None else cache(lambda: matrix()[steps]))
+
     def softened(self, epsilon: float) -> Decisions:
         """The decisions of the policy mixed with a uniform draw, of probability epsilon, among all actions."""
         noise = epsilon / len(self.labels)

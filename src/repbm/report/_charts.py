@@ -29,23 +29,23 @@ _FAR = 0.005
 """The share of individuals at either end that counts as far."""
 
 
-def forest_chart(rows: pl.DataFrame, practice: float) -> Chart:
+def forest_chart(rows: pl.DataFrame, logged_mean: float) -> Chart:
     """The estimates of a policy with their intervals, the answer on top in color, and what is done now as a line."""
     role = pl.when("headline").then(pl.lit(_ANSWER)).otherwise(pl.lit(_OTHERS))
     shown = _with_ends(rows.filter(pl.col("value").is_not_null()).with_columns(role.alias("role")), "estimator")
-    window = _window(shown.with_columns(headline=pl.col("role") == _ANSWER), practice)
-    return _intervals(shown, "value of the policy", (practice, f"now: {number(practice)}"), window)
+    window = _window(shown.with_columns(headline=pl.col("role") == _ANSWER), logged_mean)
+    return _intervals(shown, "value of the policy", (logged_mean, f"now: {number(logged_mean)}"), window)
 
 
-def _window(rows: pl.DataFrame, practice: float) -> tuple[float, float]:
+def _window(rows: pl.DataFrame, logged_mean: float) -> tuple[float, float]:
     """The part of the axis that is shown: the answer, what is done now, and most of the others."""
     answer = rows.filter("headline")
-    ends = [practice, *answer["low"], *answer["high"], *answer["value"]]
+    ends = [logged_mean, *answer["low"], *answer["high"], *answer["value"]]
     for name in ("low", "high", "value"):
         ends += np.quantile(rows[name].to_numpy(), [0.1, 0.9]).tolist() if len(rows) else []
-    core = max(practice, *answer["high"], *answer["value"]) - min(practice, *answer["low"], *answer["value"])
-    core = core if core > 0 else max(abs(practice), 1e-12)
-    middle = float(answer["value"][0]) if len(answer) else practice
+    core = max(logged_mean, *answer["high"], *answer["value"]) - min(logged_mean, *answer["low"], *answer["value"])
+    core = core if core > 0 else max(abs(logged_mean), 1e-12)
+    middle = float(answer["value"][0]) if len(answer) else logged_mean
     return _padded([max(min(ends), middle - 4 * core), min(max(ends), middle + 4 * core)])
 
 
@@ -58,8 +58,8 @@ def support_chart(steps: pl.DataFrame, verdict: Verdict) -> Chart:
         (_GOING, kept["step"], kept["alive"] / episodes),
         (_FOLLOWING, kept["step"], kept["factual"] / episodes),
     ]
-    if verdict.strange is not None:
-        known = 1 - verdict.strange[kept["step"].to_numpy().clip(0, len(verdict.strange) - 1)]
+    if verdict.novelty is not None:
+        known = 1 - verdict.novelty[kept["step"].to_numpy().clip(0, len(verdict.novelty) - 1)]
         lines.append((_KNOWN, kept["step"], pl.Series(known)))
     data = pl.concat(
         pl.DataFrame({"step": at.cast(pl.Int64), "share": share.cast(pl.Float64), "what": [what] * len(at)})
@@ -90,12 +90,12 @@ _FOLLOWING = "logged episodes that have done only what the policy would do"
 _KNOWN = "followers of the policy who have met only what the log shows"
 
 
-def ahead_chart(rehearsal: Backtest) -> Chart:
+def ahead_chart(tested: Backtest) -> Chart:
     """How far predicted states go wrong, so many steps ahead."""
     data = pl.DataFrame(
         {
-            "steps": list(rehearsal.ahead),
-            "error": [None if np.isnan(e) else min(e, 2.0) for e in rehearsal.ahead.values()],
+            "steps": list(tested.ahead),
+            "error": [None if np.isnan(e) else min(e, 2.0) for e in tested.ahead.values()],
         }
     )
     top = max(1.1, *(error for error in data["error"] if error is not None), 1.1)
@@ -116,31 +116,37 @@ def ahead_chart(rehearsal: Backtest) -> Chart:
     return _sized(alt.layer(rule, words, lines), 180)
 
 
-def rehearsal_chart(rehearsal: Backtest) -> Chart:
+def backtest_chart(tested: Backtest) -> Chart:
     """What the model says of what is done now, beside what happened, for groups of held-out individuals."""
-    bins = rehearsal.bins()
+    bins = tested.bins()
     data = pl.DataFrame(
         [
-            {"said": said, "seen": seen, "low": seen - 2 * error, "high": seen + 2 * error, "individuals": count}
-            for said, seen, error, count in bins
+            {
+                "predicted": predicted,
+                "observed": observed,
+                "low": observed - 2 * error,
+                "high": observed + 2 * error,
+                "individuals": count,
+            }
+            for predicted, observed, error, count in bins
         ]
     )
-    ends = [*data["said"], *data["low"], *data["high"]]
+    ends = [*data["predicted"], *data["low"], *data["high"]]
     low, high = min(ends), max(ends)
     pad = 0.06 * (high - low) or 0.5
     scale = alt.Scale(domain=[low - pad, high + pad], zero=False, nice=False)
     diagonal = (
-        alt.Chart(pl.DataFrame({"said": [low - pad, high + pad], "seen": [low - pad, high + pad]}))
+        alt.Chart(pl.DataFrame({"predicted": [low - pad, high + pad], "observed": [low - pad, high + pad]}))
         .mark_line(color=GRAY, strokeDash=[4, 3], strokeWidth=1.5)
-        .encode(x=alt.X("said:Q", scale=scale), y=alt.Y("seen:Q", scale=scale))
+        .encode(x=alt.X("predicted:Q", scale=scale), y=alt.Y("observed:Q", scale=scale))
     )
     base = alt.Chart(data)
-    x = alt.X("said:Q", title="the model says (what is done now)", scale=scale)
+    x = alt.X("predicted:Q", title="the model says (what is done now)", scale=scale)
     bars = base.mark_rule(color=BLUE, strokeWidth=2).encode(
         x=x, y=alt.Y("low:Q", title="the log says", scale=scale), y2="high:Q"
     )
     points = base.mark_point(filled=True, size=70, color=BLUE, opacity=1).encode(
-        x=x, y=alt.Y("seen:Q", title="the log says", scale=scale)
+        x=x, y=alt.Y("observed:Q", title="the log says", scale=scale)
     )
     return _sized(alt.layer(diagonal, bars, points), 260, 300)
 
@@ -180,9 +186,9 @@ def groups_chart(groups: Sequence[Group]) -> Chart:
     return _intervals(_with_ends(pl.DataFrame(rows), "name"), "gain against what is done now", (0.0, "no gain"))
 
 
-def ranking_chart(ranking: pl.DataFrame, practice: float) -> Chart:
+def ranking_chart(ranking: pl.DataFrame, logged_mean: float) -> Chart:
     """The answers of all policies with their intervals, the best first, and what is done now as a line."""
-    return _intervals(_with_ends(ranking, "policy"), "value", (practice, f"now: {number(practice)}"))
+    return _intervals(_with_ends(ranking, "policy"), "value", (logged_mean, f"now: {number(logged_mean)}"))
 
 
 _ANSWER, _OTHERS = "the answer", "other estimates"

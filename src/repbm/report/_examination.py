@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from repbm.estimators import ESTIMATORS
+
 if TYPE_CHECKING:
     from repbm.doctor import Examination, Verdict
 
@@ -19,7 +21,7 @@ def examination_lines(found: Examination) -> Iterator[str]:
     yield f"actions: {_some(found.actions)}"
     yield f"observations: {_some(found.observations)}"
     for finding in found.findings:
-        yield f"{finding.weight.upper()} {finding.line}"
+        yield f"{finding.severity.upper()} {finding.line}"
     if not found.findings:
         yield "nothing to complain about"
     for name, verdict in found.verdicts.items():
@@ -29,8 +31,15 @@ def examination_lines(found: Examination) -> Iterator[str]:
 
 def _admissible(verdict: Verdict) -> str:
     """Which kinds of estimators may be believed."""
-    kinds = {"models (repbm, am, fqe)": verdict.models, "weights (wis, wpdis, dr, wdr, magic)": verdict.weights}
-    return ", ".join(kind for kind, fine in kinds.items() if fine) or "none for the whole horizon"
+    kinds = {"models": (verdict.models, False), "weights": (verdict.weights, True)}
+    fine = [f"{word} ({_families(weighs)})" for word, (holds, weighs) in kinds.items() if holds]
+    return ", ".join(fine) or "none for the whole horizon"
+
+
+def _families(weighs: bool) -> str:
+    """The forms of our estimators that rest on weights, or on critics alone."""
+    own = (spec for spec in ESTIMATORS.values() if spec.role.weighs == weighs and not spec.softened)
+    return ", ".join(dict.fromkeys(spec.family for spec in own))
 
 
 def _some(words: tuple[str, ...], most: int = 12) -> str:

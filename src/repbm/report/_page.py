@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from jaxtyping import Int
 
 from repbm._version import __version__
 from repbm.core import number
+from repbm.evaluation import PolicyDetails, shown
 from repbm.report._charts import (
     Chart,
     ahead_chart,
+    backtest_chart,
     forest_chart,
     groups_chart,
     individuals_chart,
     png,
     ranking_chart,
-    rehearsal_chart,
     support_chart,
     svg,
 )
@@ -32,12 +34,7 @@ if TYPE_CHECKING:
     from repbm.doctor import Verdict
     from repbm.evaluation import Evaluation
 
-MOST_INDIVIDUALS = 10_000
-"""The table of individuals shows at most so many, of all policies together."""
 _MOST_COLUMNS = 12
-_MOST_ACTIONS = 8
-_WITH_INDIVIDUALS = ("repbm", "am", "fqe")
-"""Whose individual values are shown where the answer has none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +43,8 @@ class PolicyPart:
 
     evaluation: Evaluation
     policy: str
-    most: int
+    shown: Int[np.ndarray, " some"]
+    """The logged individuals that the page shows."""
 
     @cached_property
     def rows(self) -> pl.DataFrame:
@@ -61,50 +59,30 @@ class PolicyPart:
     def verdict(self) -> Verdict:
         return self.evaluation.examination.verdicts[self.policy]
 
-    @cached_property
-    def _teller(self) -> str | None:
-        """The estimator whose individual values are shown."""
-        known = self.evaluation.individuals.filter(pl.col("policy") == self.policy)["estimator"].unique()
-        return next((name for name in (self.answer["estimator"], *_WITH_INDIVIDUALS, *known) if name in known), None)
+    @property
+    def details(self) -> PolicyDetails:
+        return self.evaluation.policies[self.policy]
 
     def _own(self, source: str) -> pl.DataFrame:
-        if self._teller is None:
+        teller = self.details.individuals_by
+        if teller is None:
             return self.evaluation.individuals.clear()
-        return self.evaluation.individuals.filter(policy=self.policy, estimator=self._teller, source=source)
-
-    def actions(self) -> list[tuple[str, float, float]]:
-        """Every action: how often the policy would take it in logged states, and how often it was taken."""
-        case = self.evaluation.closer_look.cases[self.policy]
-        if case.decisions.matrix is None:
-            return []
-        done = np.bincount(case.data.actions.codes, minlength=len(case.decisions.labels)) / len(case.data.rewards)
-        chosen = case.decisions.matrix().mean(axis=0)
-        found = [
-            (str(label), float(p), float(q)) for label, p, q in zip(case.decisions.labels, chosen, done, strict=True)
-        ]
-        return sorted(found, key=lambda entry: -entry[1])[:_MOST_ACTIONS]
+        return self.evaluation.individuals.filter(policy=self.policy, estimator=teller, source=source)
 
     @cached_property
     def charts(self) -> dict[str, Chart]:
         """By name; those that this policy has."""
         found: dict[str, Chart] = {}
         if self.rows["value"].is_not_null().any():
-            found["estimates"] = forest_chart(self.rows, self.answer["practice"])
+            found["estimates"] = forest_chart(self.rows, self.answer["logged_mean"])
         steps = self.evaluation.diagnostics.filter(pl.col("policy") == self.policy)
         found["support"] = support_chart(steps, self.verdict)
         values = self._own("log")["value"].drop_nulls().drop_nans()
         if len(values):
             found["individuals"] = individuals_chart(values.to_numpy(), float(values.to_numpy().mean()))
-        if self.groups:
-            found["groups"] = groups_chart(self.groups)
+        if self.details.groups:
+            found["groups"] = groups_chart(self.details.groups)
         return found
-
-    @cached_property
-    def groups(self) -> list:
-        logged = self._own("log")
-        if not len(logged):
-            return []
-        return self.evaluation.closer_look.groups(logged["value"].to_numpy())
 
     @cached_property
     def table(self) -> dict[str, Any] | None:
@@ -112,22 +90,21 @@ class PolicyPart:
         logged, new = self._own("log"), self._own("new")
         if not len(logged):
             return None
-        look = self.evaluation.closer_look
-        every = max(1, -(-len(logged) // self.most))
-        rows = np.arange(len(logged))[::every]
-        shown = logged[rows.tolist()]
-        columns: dict[str, list] = {"individual": shown["episode"].to_list(), "value": _short(shown["value"])}
-        if shown["low"].is_not_null().any():
-            columns |= {"low": _short(shown["low"]), "high": _short(shown["high"])}
-        familiar = look.support_probability(self.policy, rows)
-        if familiar is not None:
-            columns["support"] = _short(pl.Series(familiar))
-        columns["happened"] = _short(pl.Series(look.returns[rows]))
-        states = look.data.initial_observations[rows]
-        for k, name in enumerate(look.data.names[:_MOST_COLUMNS]):
-            columns[name if name not in columns else f"{name} (at first)"] = _short(pl.Series(states[:, k]))
+        rows = self.shown.tolist()
+        individuals, episodes = logged[rows], self.evaluation.episodes[rows]
+        columns: dict[str, list] = {
+            "individual": individuals["episode"].to_list(),
+            "value": _short(individuals["value"]),
+        }
+        if individuals["low"].is_not_null().any():
+            columns |= {"low": _short(individuals["low"]), "high": _short(individuals["high"])}
+        if individuals["support"].is_not_null().any():
+            columns["support"] = _short(individuals["support"])
+        columns["happened"] = _short(episodes["logged_return"])
+        for name in episodes.columns[2 : 2 + _MOST_COLUMNS]:
+            columns[name if name not in columns else f"{name} (at first)"] = _short(episodes[name])
         if len(new):
-            few = new.head(self.most)
+            few = new.head(len(rows))
             for name, cells in columns.items():
                 extra = {"individual": few["episode"].to_list(), "value": _short(few["value"])}.get(name)
                 cells.extend([None] * len(few) if extra is None else extra)
@@ -139,20 +116,23 @@ class PolicyPart:
             "name": self.policy,
             "answer": {
                 **answer,
-                "meaning": words.meaning(answer["estimator"]),
+                "meaning": words.meaning(answer["family"], answer["softened"]),
                 "better": None if answer["difference"] is None else "more" if answer["difference"] >= 0 else "less",
             },
             "verdict": {
-                **verdict.account(),
+                **verdict.to_dict(),
                 "kind": _kind(verdict),
                 "models": verdict.models,
                 "weights": verdict.weights,
             },
-            "rows": [{**row, "meaning": words.meaning(row["estimator"])} for row in self.rows.iter_rows(named=True)],
+            "rows": [
+                {**row, "meaning": words.meaning(row["family"], row["softened"])}
+                for row in self.rows.iter_rows(named=True)
+            ],
             "charts": {name: svg(chart) for name, chart in self.charts.items()},
-            "actions": self.actions(),
-            "groups": [asdict(group) for group in self.groups],
-            "teller": self._teller,
+            "actions": self.details.actions,
+            "groups": [asdict(group) for group in self.details.groups],
+            "teller": self.details.individuals_by,
             "table": self.table,
         }
 
@@ -166,19 +146,20 @@ class Report:
     @cached_property
     def parts(self) -> list[PolicyPart]:
         names = self.evaluation.estimates["policy"].unique(maintain_order=True).to_list()
-        return [PolicyPart(self.evaluation, name, max(1, MOST_INDIVIDUALS // len(names))) for name in names]
+        rows = shown(len(self.evaluation.episodes), len(names))
+        return [PolicyPart(self.evaluation, name, rows) for name in names]
 
     @cached_property
     def charts(self) -> dict[str, Chart]:
         """Those that hold for all policies."""
         found: dict[str, Chart] = {}
-        rehearsal = self.evaluation.closer_look.rehearsal
+        tested = self.evaluation.backtest
         if len(self.evaluation.ranking) > 1:
-            found["ranking"] = ranking_chart(self.evaluation.ranking, self.parts[0].answer["practice"])
-        if rehearsal is not None and any(np.isfinite(error) for error in rehearsal.ahead.values()):
-            found["ahead"] = ahead_chart(rehearsal)
-        if rehearsal is not None and len(rehearsal.said) > 1:
-            found["rehearsal"] = rehearsal_chart(rehearsal)
+            found["ranking"] = ranking_chart(self.evaluation.ranking, self.parts[0].answer["logged_mean"])
+        if tested is not None and any(np.isfinite(error) for error in tested.ahead.values()):
+            found["ahead"] = ahead_chart(tested)
+        if tested is not None and len(tested.predicted) > 1:
+            found["backtest"] = backtest_chart(tested)
         return found
 
     def plots(self) -> dict[str, bytes]:
@@ -201,15 +182,14 @@ class Report:
         found = self.evaluation.examination
         words = Words.read()
         parts = [part.content(words) for part in self.parts]
-        rehearsal = self.evaluation.closer_look.rehearsal
+        tested = self.evaluation.backtest
         gap = None
-        if rehearsal is not None and len(rehearsal.said) > 1:
-            away, error = rehearsal.gap
+        if tested is not None and len(tested.predicted) > 1:
             gap = {
-                "said": float(rehearsal.said.mean()),
-                "seen": float(rehearsal.seen.mean()),
-                "individuals": len(rehearsal.said),
-                "beyond_chance": abs(away) > 3 * error,
+                "predicted": float(tested.predicted.mean()),
+                "observed": float(tested.observed.mean()),
+                "individuals": len(tested.predicted),
+                "beyond_chance": tested.beyond_chance,
             }
         return environment.from_string(text["page.html"]).render(
             css=text["page.css"],
@@ -221,9 +201,9 @@ class Report:
             found=found,
             findings=[finding.line for finding in found.findings],
             gap=gap,
-            behavior=self.evaluation.run["behavior"],
+            behavior=self.evaluation.behavior,
             assumptions=words.assumptions,
-            settings=_settings(self.evaluation.run),
+            settings=_settings(self.evaluation),
             tables=_inline([part["table"] for part in parts]),
         )
 
@@ -248,21 +228,26 @@ def _plain(name: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in name).strip("-") or "policy"
 
 
-def _settings(run: Mapping[str, Any]) -> dict[str, str]:
+def _settings(evaluation: Evaluation) -> dict[str, str]:
+    run = evaluation.run
     arguments = dict(run["arguments"])
-    shown = {"repbm": run["version"], "log": arguments.pop("log"), "SHA-256 of the log": run["log_sha256"]}
-    estimators = arguments.pop("estimators")
-    shown |= {name.replace("_", " "): _said(value) for name, value in arguments.items() if value not in (None, {}, [])}
-    shown["estimators"] = _said(next(iter(estimators.values())))
-    for score in run["dynamics"]:
+    made = {"repbm": run["version"], "log": _said(arguments.pop("log")), "SHA-256 of the log": run["log_sha256"]}
+    estimators, thresholds = arguments.pop("estimators"), arguments.pop("thresholds")
+    for name in ("estimators_asked", "details", "policies"):
+        arguments.pop(name)
+    made |= {name.replace("_", " "): _said(value) for name, value in arguments.items() if value not in (None, {}, [])}
+    made["estimators"] = _said(next(iter(estimators.values())))
+    for score in evaluation.dynamics:
         chosen = ", chosen" if score["chosen"] else ""
-        shown[f"dynamics: {score['dynamics']}"] = (
-            f"held-out error {score['one_step']:.3g} one step ahead, {score['several_steps']:.3g} several{chosen}"
-        )
-    return shown | {"seed": str(run["seed"]), "seconds": f"{run['seconds']:.1f}"}
+        errors = (score[name] for name in ("one_step", "several_steps"))
+        one, several = ("unknown" if error is None else f"{error:.3g}" for error in errors)
+        made[f"dynamics: {score['dynamics']}"] = f"held-out error {one} one step ahead, {several} several{chosen}"
+    for purpose, rules in thresholds.items():
+        made[f"thresholds: {purpose}"] = _said({name.replace("_", " "): value for name, value in rules.items()})
+    return made
 
 
 def _said(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}={one}" for name, one in value.items())
+        return ", ".join(f"{name}={_said(one)}" for name, one in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -49,7 +49,8 @@ def estimates_tables(
         if verdicts:
             yield f"{policy}: {verdicts[str(policy)]}"
         if not truth:
-            yield f"now: {number(rows[0]['practice'])}, the mean return of the log; a value less this is 'against now'"
+            now = number(rows[0]["logged_mean"])
+            yield f"now: {now}, the mean return of the log; a value less this is 'against now'"
         notes: dict[str, list[str]] = {}
         for row in rows:
             if row["note"]:

@@ -1,19 +1,66 @@
-"""The precise fit: dynamics in closed form, in float64, of a kind and complexity chosen on held-out episodes."""
+"""Dynamics in closed form, in float64: polynomials or kernels, of a complexity chosen on held-out episodes."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from repbm.core import FitRules
 from repbm.data import Support, Trajectories
-from repbm.models._model import Model, PolynomialDynamics
+from repbm.models._continuous import ContinuousModel
+from repbm.models.dynamics._base import Dynamics
 from repbm.models.dynamics._context import FitContext
-from repbm.models.dynamics._state_changes import Candidate, Kind, StateChanges, by_kernels, by_polynomials
+from repbm.models.dynamics._functions import KernelDynamics, PolynomialDynamics
+from repbm.models.dynamics._kind import DynamicsKind
+from repbm.models.dynamics._state_changes import Candidate, Explanation, StateChanges, by_kernels, by_polynomials
 from repbm.models.objectives._objective import Objective
-from repbm.models.parts._noise_fit import residual_noise
+from repbm.models.parts._noise import Noise, residual_noise
 from repbm.models.regression._polynomial import Polynomial
 
-_NEARLY_EXACT = 0.01
-"""With a held-out error below this share of the change of state no further kind is tried."""
+
+class ClosedForm(DynamicsKind):
+    """Functions in closed form, tried in turn until one is nearly exact: the one that misses held-out steps least."""
+
+    def __init__(self, name: str, *explanations: Explanation) -> None:
+        self.name, self.explanations = name, explanations
+
+    def fit(self, context: FitContext) -> Dynamics:
+        return self.model(context).dynamics
+
+    def model(self, context: FitContext) -> ContinuousModel:
+        changes = StateChanges.of(context)
+        if not (changes.weights > 0).any():
+            # No step tells what follows it (all episodes end at once): nothing is ever asked of the dynamics.
+            size = context.table.states.shape[1]
+            still = Polynomial(np.zeros((context.action_count, 1, size)), size, 0)
+            return context.model(PolynomialDynamics(context.box.center, context.box.half_width, still), None)
+        best: Candidate | None = None
+        for explanation in self.explanations:
+            if best is None or best.share > context.rules.nearly_exact:
+                best = explanation(changes, best) or best
+        assert best is not None
+        return context.model(best.dynamics, _noise(context, changes, best))
+
+    @property
+    def simplest(self) -> DynamicsKind:
+        return POLYNOMIAL
+
+    def narrowed(self, model: ContinuousModel) -> DynamicsKind:
+        return KERNEL if isinstance(model.dynamics, KernelDynamics) else POLYNOMIAL
+
+
+POLYNOMIAL = ClosedForm("polynomial", by_polynomials)
+KERNEL = ClosedForm("kernel", by_kernels)
+CLOSED_FORM = ClosedForm("closed form", by_polynomials, by_kernels)
+"""The better of the two."""
+
+
+def _noise(context: FitContext, changes: StateChanges, best: Candidate) -> Noise | None:
+    if not best.noisy:
+        return None
+    held, smooth, unit = changes.held_out, context.smooth[context.table.followed], context.box.half_width
+    missed, moved = best.missed[smooth[held]] * unit, changes.targets[held & smooth] * unit
+    actions = changes.actions[held & smooth]
+    return residual_noise(missed, moved, actions, context.action_count, context.seed, context.rules.noise_share)
 
 
 def fit_closed_form(
@@ -22,28 +69,8 @@ def fit_closed_form(
     objective: Objective,
     horizon: int,
     seed: int = 0,
-    kinds: tuple[Kind, ...] = (by_polynomials, by_kernels),
-) -> Model:
-    """A model of the log, good at the objective for the policy with this support.
-
-    Of the kinds of dynamics, tried in turn until one is nearly exact, the one that misses held-out steps least.
-    """
-    setting = FitContext.of(data, support, objective, horizon, seed)
-    sample, box = setting.sample, setting.box
-    changes = StateChanges.of(setting, seed)
-    if not (changes.weights > 0).any():
-        # No step tells what follows it (all episodes end at once): nothing is ever asked of the dynamics.
-        size = sample.states.shape[1]
-        still = Polynomial(np.zeros((sample.action_count, 1, size)), size, 0)
-        return setting.model(PolynomialDynamics(box.center, box.reach, still), None, horizon)
-    best: Candidate | None = None
-    for kind in kinds:
-        if best is None or best.share > _NEARLY_EXACT:
-            best = kind(changes, best) or best
-    assert best is not None
-    noise = None
-    if best.noisy:
-        held, smooth = changes.held_out, setting.smooth[sample.followed]
-        missed, moved = best.missed[smooth[held]] * box.reach, changes.targets[held & smooth] * box.reach
-        noise = residual_noise(missed, moved, changes.actions[held & smooth], sample.action_count, seed)
-    return setting.model(best.dynamics, noise, horizon)
+    kind: DynamicsKind = CLOSED_FORM,
+    rules: FitRules = FitRules(),  # noqa: B008 - frozen
+) -> ContinuousModel:
+    """A model of the log in closed form, good at the objective for the policy with this support."""
+    return kind.model(FitContext.of(data, support, objective, horizon, seed, rules))

@@ -1,21 +1,25 @@
-"""What every precise fit starts from, and what it adds to its dynamics to make a model."""
+"""What every fit of dynamics starts from, and what it adds to its dynamics to make a model."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
-from repbm.core import InputError, stream
+from repbm.core import FitRules, InputError, stream
 from repbm.data import Support, Trajectories
-from repbm.models._model import Dynamics, Model, Noise
+from repbm.models._continuous import ContinuousModel
+from repbm.models.dynamics._base import Dynamics
 from repbm.models.objectives._objective import Objective
+from repbm.models.parts._noise import Noise
 from repbm.models.parts._reward_fit import fit_reward
 from repbm.models.parts._saturation import Saturation, find_saturation
 from repbm.models.parts._termination import ends_are_shown, fit_termination
+from repbm.models.training._loop import Progress
 from repbm.models.transitions._range import Range
-from repbm.models.transitions._table import TRUST, TransitionTable
+from repbm.models.transitions._table import TransitionTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,51 +30,80 @@ class FitContext:
     """
 
     data: Trajectories
-    sample: TransitionTable
+    table: TransitionTable
+    objective: Objective
     weights: Float[np.ndarray, " steps"]
+    """How much every step counts in the objective."""
     held_out: Bool[np.ndarray, " steps"]
     smooth: Bool[np.ndarray, " steps"]
     saturation: Saturation
     box: Range
+    horizon: int
+    seed: int
+    rules: FitRules
+    progress: Progress | None = None
 
     @classmethod
     def of(
-        cls, data: Trajectories, support: Support | None, objective: Objective, horizon: int, seed: int
+        cls,
+        data: Trajectories,
+        support: Support | None,
+        objective: Objective,
+        horizon: int,
+        seed: int = 0,
+        rules: FitRules = FitRules(),  # noqa: B008 - frozen
+        progress: Progress | None = None,
     ) -> FitContext:
-        sample = TransitionTable.of(data, support if objective.target or objective.balances else None, TRUST, horizon)
-        weights = objective.weights(sample)
+        """`support` is that of the policy; without one there is no risk under it."""
+        used = support if objective.target or objective.balances else None
+        table = TransitionTable.of(data, used, rules.trust, horizon, rules.horizon_end_share)
+        weights = objective.weights(table)
         if not (weights > 0).any():
             raise InputError(
                 f"{objective.name} is not defined: no episode follows the policy even at its first step",
                 fix="use repbm or am, which also learn from the other episodes",
             )
-        saturation, decided = find_saturation(sample)
-        smooth = sample.followed & ~decided.any(axis=1)
-        return cls(data, sample, weights, _held_out(data, sample, seed), smooth, saturation, Range.of(sample))
+        saturation, decided = find_saturation(table, rules)
+        smooth = table.followed & ~decided.any(axis=1)
+        held_out, box = _held_out(data, table, seed, rules.held_out_share), Range.of(table)
+        return cls(data, table, objective, weights, held_out, smooth, saturation, box, horizon, seed, rules, progress)
 
-    def model(self, dynamics: Dynamics, noise: Noise | None, horizon: int) -> Model:
+    @property
+    def action_count(self) -> int:
+        return self.table.action_count
+
+    @cached_property
+    def changes(self) -> Float[np.ndarray, "steps dimensions"]:
+        """s' - s of every step; NaN where s' was not logged."""
+        return self.table.next_states - self.table.states
+
+    def rows(self, action: int) -> Int[np.ndarray, " some"]:
+        """The steps with this action from which a smooth model can learn, those that are not held out."""
+        return np.flatnonzero((self.table.actions == action) & self.smooth & ~self.held_out & (self.weights > 0))
+
+    def model(self, dynamics: Dynamics, noise: Noise | None) -> ContinuousModel:
         """The dynamics with saturation, reward and termination of the log."""
-        on_arrival = ends_are_shown(self.sample)
-        return Model(
+        on_arrival = ends_are_shown(self.table)
+        return ContinuousModel(
             dynamics=dynamics,
             saturation=self.saturation,
-            reward=fit_reward(self.sample, self.weights, self.held_out, self.box),
-            termination=fit_termination(self.sample, self.box, on_arrival),
+            reward=fit_reward(self.table, self.weights, self.held_out, self.box, self.rules),
+            termination=fit_termination(self.table, self.box, on_arrival),
             noise=noise,
-            low=self.box.center - self.box.reach,
-            high=self.box.center + self.box.reach,
+            low=self.box.center - self.box.half_width,
+            high=self.box.center + self.box.half_width,
             labels=self.data.actions.labels,
             observation_names=self.data.observation_names,
             ends_on_arrival=on_arrival,
-            horizon=horizon,
+            horizon=self.horizon,
         )
 
 
-def _held_out(data: Trajectories, sample: TransitionTable, seed: int, share: float = 0.1) -> Bool[np.ndarray, " steps"]:
-    """A random tenth of the episodes, at least one; of a single episode, a tenth of its steps."""
+def _held_out(data: Trajectories, table: TransitionTable, seed: int, share: float) -> Bool[np.ndarray, " steps"]:
+    """A random share of the episodes, at least one; of a single episode, that share of its steps."""
     generator = stream(seed, "held-out")
     if len(data) == 1:
-        return generator.random(len(sample)) < share
+        return generator.random(len(table)) < share
     chosen = np.zeros(len(data), dtype=bool)
     chosen[generator.permutation(len(data))[: max(1, round(share * len(data)))]] = True
-    return chosen[sample.episodes]
+    return chosen[table.episodes]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float
 
-_FAR = 20.0
-_MOST = 0.02
+from repbm.core import FitRules
 
 
 def outlying(
-    residuals: Float[np.ndarray, "rows dimensions"], kept: Bool[np.ndarray, " rows"]
+    residuals: Float[np.ndarray, "rows dimensions"], kept: Bool[np.ndarray, " rows"], rules: FitRules
 ) -> Bool[np.ndarray, " rows"]:
     """The kept rows that miss by many times the typical miss: they must not bend a model elsewhere.
 
@@ -20,5 +19,5 @@ def outlying(
     if not kept.any():
         return nothing
     misses = np.abs(residuals)
-    far = kept & (misses > _FAR * np.median(misses[kept], axis=0) + 1e-12).any(axis=1)
-    return far if far.sum() < _MOST * kept.sum() else nothing
+    far = kept & (misses > rules.jump_factor * np.median(misses[kept], axis=0) + 1e-12).any(axis=1)
+    return far if far.sum() < rules.largest_jump_share * kept.sum() else nothing

@@ -8,16 +8,19 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Float
 
-from repbm.core import stream
+from repbm.core import FitRules, stream
 from repbm.data import Support, Trajectories
-from repbm.models._model import Model
+from repbm.models._continuous import ContinuousModel
+from repbm.models.dynamics._base import Dynamics
 from repbm.models.dynamics._context import FitContext
+from repbm.models.dynamics._functions import NetworkDynamics
 from repbm.models.dynamics._jumps import outlying
+from repbm.models.dynamics._kind import DynamicsKind
 from repbm.models.objectives._objective import Objective
-from repbm.models.parts._noise_fit import residual_noise
+from repbm.models.parts._noise import residual_noise
 from repbm.models.training._batches import HeldOutRisk, SampledBatches
 from repbm.models.training._head_refit import changes_of, refit_heads
-from repbm.models.training._loop import Cosine, Progress, Recipe, Trained, train
+from repbm.models.training._loop import Cosine, Progress, Trained, TrainingOptions, train
 from repbm.models.training._networks import ResidualNetwork, ScaledNetwork, Units
 from repbm.models.training._rows import Members, Rows, distances_of
 from repbm.models.transitions._table import TransitionTable
@@ -39,8 +42,41 @@ class NetworkSettings:
     refit: bool = True
 
     @property
-    def recipe(self) -> Recipe:
-        return Recipe(self.epochs, self.batches, self.learning_rate, Cosine())
+    def options(self) -> TrainingOptions:
+        return TrainingOptions(self.epochs, self.batches, self.learning_rate, Cosine())
+
+
+class NetworkKind(DynamicsKind):
+    """A residual network with a representation of the state.
+
+    A tenth of the episodes chooses the epoch whose parameters are kept. Saturation, termination and reward are those of
+    the fits in closed form; the heads are at last fitted to all episodes, without the rare jumps that no smooth model
+    follows.
+    """
+
+    name = "network"
+
+    def __init__(self, settings: NetworkSettings = NetworkSettings()) -> None:  # noqa: B008 - frozen
+        self.settings = settings
+
+    def fit(self, context: FitContext) -> Dynamics:
+        return NetworkDynamics(self._network(context))
+
+    def model(self, context: FitContext) -> ContinuousModel:
+        network = self._network(context)
+        table, held = context.table, context.held_out & context.smooth
+        changes, actions = context.changes[held], table.actions[held]
+        residuals = changes - changes_of(network, table.states[held], actions)
+        share = context.rules.noise_share
+        noise = residual_noise(residuals, changes, actions, context.action_count, context.seed, share)
+        return context.model(NetworkDynamics(network), noise)
+
+    def _network(self, context: FitContext) -> ScaledNetwork:
+        network = _trained(context, self.settings)
+        return _refitted(network, context) if self.settings.refit else network
+
+
+NETWORK = NetworkKind()
 
 
 def fit_network(
@@ -49,35 +85,16 @@ def fit_network(
     objective: Objective,
     horizon: int,
     seed: int = 0,
-    preset: NetworkSettings = NetworkSettings(),  # noqa: B008 - frozen
+    settings: NetworkSettings = NetworkSettings(),  # noqa: B008 - frozen
     progress: Progress | None = None,
-) -> Model:
-    """A model of the log with a representation, good at the objective for the policy with this support.
-
-    A tenth of the episodes chooses the epoch whose parameters are kept. Saturation, termination and reward are those of
-    the precise fit; the heads are at last fitted to all episodes, without the rare jumps that no smooth model follows.
-    """
-    setting = FitContext.of(data, support, objective, horizon, seed)
-    sample, smooth = setting.sample, setting.smooth
-    network = _trained(sample, smooth, setting.held_out, objective, seed, preset, progress)
-    if preset.refit:
-        network = _refitted(network, sample, smooth, setting.weights)
-    held = setting.held_out & smooth
-    changes = sample.next_states[held] - sample.states[held]
-    residuals = changes - changes_of(network, sample.states[held], sample.actions[held])
-    noise = residual_noise(residuals, changes, sample.actions[held], sample.action_count, seed)
-    return setting.model(network.dynamics, noise, horizon)
+    rules: FitRules = FitRules(),  # noqa: B008 - frozen
+) -> ContinuousModel:
+    """A model of the log with a representation, good at the objective for the policy with this support."""
+    return NetworkKind(settings).model(FitContext.of(data, support, objective, horizon, seed, rules, progress))
 
 
-def _trained(
-    sample: TransitionTable,
-    smooth: Bool[np.ndarray, " steps"],
-    held_out: Bool[np.ndarray, " steps"],
-    objective: Objective,
-    seed: int,
-    preset: NetworkSettings,
-    progress: Progress | None,
-) -> ScaledNetwork:
+def _trained(context: FitContext, settings: NetworkSettings) -> ScaledNetwork:
+    sample, smooth, held_out, objective = context.table, context.smooth, context.held_out, context.objective
     outcomes = np.column_stack([sample.rewards, sample.next_states - sample.states])
     units = standard_units(sample, outcomes, smooth)
     scaled = (units.states(sample.states), units.outcomes(outcomes), smooth, 1, sample.marginal)
@@ -86,20 +103,20 @@ def _trained(
     if not objective.behavior and not fitted.marginal.any():
         # The few episodes that follow the policy were all set aside.
         fitted = Rows.of(sample, np.ones(len(sample), dtype=bool), *scaled)
-    one, two = jax.random.split(jax.random.key(int(stream(seed, "network").integers(1 << 31))))
-    widths = (preset.hidden,) * preset.layers
-    start = ResidualNetwork.random(one, sample.states.shape[1], sample.action_count, widths, preset.rectified)
+    one, two = jax.random.split(jax.random.key(int(stream(context.seed, "network").integers(1 << 31))))
+    widths = (settings.hidden,) * settings.layers
+    start = ResidualNetwork.random(one, sample.states.shape[1], sample.action_count, widths, settings.rectified)
     longest, episodes = int(sample.steps.max()) + 1, int(sample.episodes[-1]) + 1
     result: Trained = train(
-        SampledBatches(preset.batch, distances_of([objective])),
+        SampledBatches(settings.batch, distances_of([objective])),
         jax.tree.map(lambda leaf: leaf[None], start),
         Members.of([objective], longest, len(fitted.chosen), episodes),
         fitted,
         two[None],
-        preset.recipe,
+        settings.options,
         HeldOutRisk(),
         judged,
-        progress,
+        context.progress,
     )
     return ScaledNetwork(units, result.checked().member(0))
 
@@ -130,22 +147,18 @@ def _thinned(rows: Bool[np.ndarray, " steps"]) -> Bool[np.ndarray, " steps"]:
     return result
 
 
-def _refitted(
-    network: ScaledNetwork,
-    sample: TransitionTable,
-    smooth: Bool[np.ndarray, " steps"],
-    weights: Float[np.ndarray, " steps"],
-) -> ScaledNetwork:
-    outcomes = np.column_stack([sample.rewards, sample.next_states - sample.states])
-    each = np.where(smooth, weights, 0.0)
+def _refitted(network: ScaledNetwork, context: FitContext) -> ScaledNetwork:
+    table, weights = context.table, context.weights
+    outcomes = np.column_stack([table.rewards, context.changes])
+    each = np.where(context.smooth, weights, 0.0)
 
     def refit(each: np.ndarray) -> ScaledNetwork:
         both = np.column_stack([weights, each])
-        return refit_heads(network, sample.states, sample.actions, outcomes, both)
+        return refit_heads(network, table.states, table.actions, outcomes, both)
 
     result = refit(each)
     kept = each > 0
-    residuals = np.zeros(sample.states.shape)
-    residuals[kept] = outcomes[kept, 1:] - changes_of(result, sample.states[kept], sample.actions[kept])
-    jumps = outlying(residuals, kept)
+    residuals = np.zeros(table.states.shape)
+    residuals[kept] = outcomes[kept, 1:] - changes_of(result, table.states[kept], table.actions[kept])
+    jumps = outlying(residuals, kept, context.rules)
     return refit(np.where(jumps, 0.0, each)) if jumps.any() else result

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from repbm.models._model import Dynamics, KernelDynamics, PolynomialDynamics
+from repbm.core import FitRules
+from repbm.models.dynamics._base import Dynamics
 from repbm.models.dynamics._context import FitContext
+from repbm.models.dynamics._functions import KernelDynamics, PolynomialDynamics
 from repbm.models.dynamics._jumps import outlying
 from repbm.models.regression._kernel import KernelSum
 from repbm.models.regression._kernel_fit import COARSE, FINE, KernelProblem
 from repbm.models.regression._polynomial import Polynomial, fit_polynomial
 from repbm.models.transitions._range import Range
-
-_NOISY = 0.025
-"""Kernels leave less than this share to noise where the world has none: what they miss then is their own mistake."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,20 +34,22 @@ class StateChanges:
     action_count: int
     box: Range
     seed: int
+    rules: FitRules
 
     @classmethod
-    def of(cls, setting: FitContext, seed: int) -> StateChanges:
-        sample, box = setting.sample, setting.box
-        rows = sample.followed
+    def of(cls, context: FitContext) -> StateChanges:
+        table, box = context.table, context.box
+        rows = table.followed
         return cls(
-            box.place(sample.states[rows]),
-            sample.actions[rows],
-            (sample.next_states[rows] - sample.states[rows]) / box.reach,
-            np.where(setting.smooth, setting.weights, 0.0)[rows],
-            setting.held_out[rows],
-            sample.action_count,
+            box.place(table.states[rows]),
+            table.actions[rows],
+            context.changes[rows] / box.half_width,
+            np.where(context.smooth, context.weights, 0.0)[rows],
+            context.held_out[rows],
+            table.action_count,
             box,
-            seed,
+            context.seed,
+            context.rules,
         )
 
     def missed(
@@ -80,7 +81,7 @@ class Candidate:
     noisy: bool
 
 
-Kind = Callable[[StateChanges, Candidate | None], Candidate | None]
+Explanation = Callable[[StateChanges, Candidate | None], Candidate | None]
 """Of changes, and a rival tried before; None where held-out rows are not explained better than by the rival."""
 
 
@@ -91,7 +92,7 @@ def by_polynomials(changes: StateChanges, rival: Candidate | None = None) -> Can
     change, squares = fit_polynomial(*given, weights, held, changes.action_count)
     every = np.ones(len(weights), dtype=bool)
     misses = changes.missed(change, every)
-    jumps = outlying(misses, weights > 0)
+    jumps = outlying(misses, weights > 0, changes.rules)
     if jumps.any():
         weights = np.where(jumps, 0.0, weights)
         change, squares = fit_polynomial(*given, weights, held, changes.action_count)
@@ -100,7 +101,7 @@ def by_polynomials(changes: StateChanges, rival: Candidate | None = None) -> Can
     if rival is not None and not share < rival.share:
         return None
     return Candidate(
-        PolynomialDynamics(changes.box.center, changes.box.reach, change), misses[held], share, weights, True
+        PolynomialDynamics(changes.box.center, changes.box.half_width, change), misses[held], share, weights, True
     )
 
 
@@ -113,14 +114,14 @@ def by_kernels(changes: StateChanges, rival: Candidate | None = None) -> Candida
     problem = KernelProblem(
         changes.positions, changes.actions, changes.targets, changes.weights, changes.action_count, changes.seed
     )
-    reach = problem.reach(~held)
+    scales = problem.scales(~held)
     total = weights[held].sum()
     missed, share = changes.targets[held], float("nan")
     for size in (COARSE, FINE):
-        missed = changes.missed(problem.fitted(~held, reach, size), held)
+        missed = changes.missed(problem.fitted(~held, scales, size), held)
         share = changes.share(weights[held] @ missed**2 / total) if total > 0 else float("nan")
         if rival is not None and not share < rival.share:
             return None
-    whole = problem.fitted(held | ~held, reach, FINE)
-    dynamics = KernelDynamics(changes.box.center, changes.box.reach, whole)
-    return Candidate(dynamics, missed, share, weights, reach.noise_deviation > _NOISY)
+    whole = problem.fitted(held | ~held, scales, FINE)
+    dynamics = KernelDynamics(changes.box.center, changes.box.half_width, whole)
+    return Candidate(dynamics, missed, share, weights, scales.noise_deviation > changes.rules.kernel_noise)

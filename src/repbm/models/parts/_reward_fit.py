@@ -7,24 +7,25 @@ from collections.abc import Iterator
 import numpy as np
 from jaxtyping import Bool, Float
 
-from repbm.models._model import PolynomialReward
+from repbm.core import FitRules
+from repbm.models.parts._reward import PolynomialReward
 from repbm.models.regression._polynomial import Polynomial, fit_polynomial
 from repbm.models.transitions._range import Range
 from repbm.models.transitions._table import TransitionTable
 
 _DEGREE = 6
 _POWER_DEGREE = 2
-_NEARLY_EXACT = 1e-4
-"""With a held-out error below this share of the largest reward no other coordinates are tried."""
-
 _BASES = (10.0, float(np.e), 2.0)
 _LARGEST_LOGARITHM = 100.0
 _AS_GOOD = 1.0001
-_CLEARLY_BETTER = 0.5
 
 
 def fit_reward(
-    sample: TransitionTable, weights: Float[np.ndarray, " steps"], held_out: Bool[np.ndarray, " steps"], box: Range
+    sample: TransitionTable,
+    weights: Float[np.ndarray, " steps"],
+    held_out: Bool[np.ndarray, " steps"],
+    box: Range,
+    rules: FitRules,
 ) -> PolynomialReward:
     """The polynomial that predicts held-out rewards best, of the state before or of the one after.
 
@@ -32,11 +33,11 @@ def fit_reward(
     and rewards paid in plain units. They must be clearly better. The first rival wins among equally good ones.
     """
     least, best = _best([_fitted(sample, weights, held_out, box, after, None) for after in _sides(sample)])
-    if least > _NEARLY_EXACT**2:
+    if least > rules.nearly_exact_reward**2:
         sides = [(after, base) for base in _BASES for after in _sides(sample, base)]
         if sides:
             less, other = _best([_fitted(sample, weights, held_out, box, *side) for side in sides])
-            best = other if less < _CLEARLY_BETTER * least else best
+            best = other if less < rules.power_gain * least else best
     return best
 
 
@@ -78,5 +79,5 @@ def _fitted(
         limit=_DEGREE if base is None else _POWER_DEGREE,
     )
     scaled = Polynomial(polynomial.coefficients * scale, polynomial.dimensions, polynomial.degree)
-    reward = PolynomialReward(box.center, box.reach, scaled, after, base)
+    reward = PolynomialReward(box.center, box.half_width, scaled, after, base)
     return float(np.nan_to_num(error[0], nan=np.inf)), reward

@@ -7,14 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from repbm.core import FitRules
+from repbm.models.parts._part import Part
 from repbm.models.transitions._table import TransitionTable
 
-_FEWEST_HITS = 20
-_LARGEST_SHARE = 0.5
-_FEWEST_VALUES = 50
 
-
-class Saturation(eqx.Module):
+class Saturation(Part):
     """A predicted component beyond `low` or `high` becomes that value; others may then be set to values of their own.
 
     `reset_low[j, k]` is what component k becomes when component j is stopped at its low value; NaN leaves it alone.
@@ -38,7 +36,9 @@ class Saturation(eqx.Module):
         return result
 
 
-def find_saturation(sample: TransitionTable) -> tuple[Saturation, Bool[np.ndarray, "steps dimensions"]]:
+def find_saturation(
+    sample: TransitionTable, rules: FitRules
+) -> tuple[Saturation, Bool[np.ndarray, "steps dimensions"]]:
     """The saturation of a log, and which components of which next states it decides (they tell a smooth model nothing).
 
     A component counts as stopped at its extreme value if the log shows many different values of it and this one, to the
@@ -54,13 +54,13 @@ def find_saturation(sample: TransitionTable) -> tuple[Saturation, Bool[np.ndarra
     following = sample.next_states[sample.followed]
     for j in range(size):
         column = following[:, j]
-        if len(np.unique(column[: 100 * _FEWEST_VALUES])) < _FEWEST_VALUES:
+        if len(np.unique(column[: 100 * rules.saturation_values])) < rules.saturation_values:
             continue
         for side, value, bounds in ((-1, column.min(), low), (1, column.max(), high)):
             hits = column == value
             # A state that simply stays where it was is no evidence of a stop.
             moved = hits & (sample.states[sample.followed, j] != value)
-            if moved.sum() < _FEWEST_HITS or hits.mean() > _LARGEST_SHARE:
+            if moved.sum() < rules.saturation_hits or hits.mean() > rules.largest_saturation_share:
                 continue
             bounds[j] = value
             stopped.append(j)

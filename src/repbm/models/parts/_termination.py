@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from repbm.models.parts._part import Part
 from repbm.models.regression._features import exponents, features, highest_degree
 from repbm.models.transitions._range import Range
 from repbm.models.transitions._table import TransitionTable
@@ -19,7 +20,7 @@ _FOLDS = 5
 _BLOCK = 4096
 
 
-class Termination(eqx.Module):
+class Termination(Part):
     """The probability that the episode ends with arrival in a state."""
 
     @abstractmethod
@@ -66,13 +67,13 @@ class Logistic(Termination):
     """1 / (1 + exp(-score)), the score a polynomial of the position in the box of logged states."""
 
     center: Float[Array | np.ndarray, " dimensions"]
-    reach: Float[Array | np.ndarray, " dimensions"]
+    half_width: Float[Array | np.ndarray, " dimensions"]
     coefficients: Float[Array | np.ndarray, " features"]
     dimensions: int = eqx.field(static=True)
     degree: int = eqx.field(static=True)
 
     def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
-        x = features((states - self.center) / self.reach, exponents(self.dimensions, self.degree), jnp)
+        x = features((states - self.center) / self.half_width, exponents(self.dimensions, self.degree), jnp)
         return jax.nn.sigmoid(x @ self.coefficients)
 
 
@@ -188,4 +189,4 @@ def _logistic(
         coefficients += change * min(1.0, 5.0 / max(size, 1e-12))
         if size < 1e-8:
             break
-    return Logistic(box.center, box.reach, coefficients, states.shape[1], degree)
+    return Logistic(box.center, box.half_width, coefficients, states.shape[1], degree)

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from repbm.models.parts._termination import Never, Termination
-from repbm.models.training._loop import Recipe, train
+from repbm.models.training._loop import TrainingOptions, train
 from repbm.models.training._networks import Layers
 from repbm.models.training._rows import bucket, padded
 from repbm.models.transitions._table import TransitionTable
@@ -84,7 +84,7 @@ class HalfEnded:
 
 
 def fit_termination_network(
-    sample: TransitionTable, kept: Bool[np.ndarray, " steps"], key: Array, recipe: Recipe, batch: int = 64
+    sample: TransitionTable, kept: Bool[np.ndarray, " steps"], key: Array, options: TrainingOptions, batch: int = 64
 ) -> Termination:
     """The network, from the kept steps; `Never` where none of them ended an episode."""
     kept = kept & sample.followed
@@ -93,4 +93,4 @@ def fit_termination_network(
     one, two = jax.random.split(key)
     network = jax.tree.map(lambda leaf: leaf[None], TerminationNetwork.random(one, sample.states.shape[1]))
     loss = HalfEnded(batch)
-    return train(loss, network, None, Arrivals.of(sample, kept), two[None], recipe).checked().member(0)
+    return train(loss, network, None, Arrivals.of(sample, kept), two[None], options).checked().member(0)

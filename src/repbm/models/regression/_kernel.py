@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from repbm.models.parts._part import Part
+
 _ROWS = 1 << 12
 
 
-class KernelSum(eqx.Module):
+class KernelSum(Part):
     """y_k = sum_c coefficients[a, c, k] m(|x - centers[a, c]|) + trend[a, 0, k] + sum_j trend[a, 1 + j, k] z_j.
 
     m is the Matern kernel of smoothness 5/2, z a position in the box (its border counts for positions outside), and

@@ -46,7 +46,7 @@ class KernelProblem:
     action_count: int
     seed: int
 
-    def reach(self, rows: Bool[np.ndarray, " steps"]) -> KernelScales:
+    def scales(self, rows: Bool[np.ndarray, " steps"]) -> KernelScales:
         """Lengths and noise, from some of these rows of every action, and the outputs that are not simply linear.
 
         The noise is that in units of the deviation of the outputs.
@@ -63,20 +63,20 @@ class KernelProblem:
                     parts.append((self.positions[own[some]], (left[some] / np.where(units > 0, units, 1.0))[:, curved]))
         return likely_scales(parts) if parts else KernelScales(np.full(self.positions.shape[1], 2.0), 1.0, 0.0)
 
-    def fitted(self, rows: Bool[np.ndarray, " steps"], reach: KernelScales, size: Size) -> KernelSum:
-        """The sum of kernels with this reach that explains these rows best."""
+    def fitted(self, rows: Bool[np.ndarray, " steps"], scales: KernelScales, size: Size) -> KernelSum:
+        """The sum of kernels with these scales that explains these rows best."""
         generator = stream(self.seed, "centers")
-        found = [self._of_action(own, reach, size, generator) for own in self._by_action(rows)]
+        found = [self._of_action(own, scales, size, generator) for own in self._by_action(rows)]
         count = bucket(max(len(centers) for centers, _, _ in found))
         return KernelSum(
-            reach.lengths,
+            scales.lengths,
             np.stack([padded(centers, count) for centers, _, _ in found]),
             np.stack([padded(coefficients, count) for _, coefficients, _ in found]),
             np.stack([trend for _, _, trend in found]),
         )
 
     def _of_action(
-        self, own: Int[np.ndarray, " rows"], reach: KernelScales, size: Size, generator: np.random.Generator
+        self, own: Int[np.ndarray, " rows"], scales: KernelScales, size: Size, generator: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Centers, coefficients and trend.
 
@@ -86,8 +86,8 @@ class KernelProblem:
         trend = self._trend(own)
         own = own[generator.permutation(len(own))[: size.rows]]
         first, rest = own[: size.candidates], own[size.candidates :]
-        x = self.positions[first] / reach.lengths
-        chosen, factor = pivoted_cholesky(x, size.centers, 0.1 * reach.noise, generator)
+        x = self.positions[first] / scales.lengths
+        chosen, factor = pivoted_cholesky(x, size.centers, 0.1 * scales.noise, generator)
         centers, lower = x[chosen], factor[chosen]
         moments = Moments.zero(len(chosen), self.targets.shape[1])
         if not len(chosen):
@@ -101,9 +101,9 @@ class KernelProblem:
         add(first, factor)
         for start in range(0, len(rest), _ROWS):
             block = rest[start : start + _ROWS]
-            near = matern(self.positions[block] / reach.lengths, centers)
+            near = matern(self.positions[block] / scales.lengths, centers)
             add(block, solve_triangular(lower, near.T, lower=True).T)
-        penalty = max(reach.noise, _RIDGE * len(own)) * np.eye(len(chosen))
+        penalty = max(scales.noise, _RIDGE * len(own)) * np.eye(len(chosen))
         solved = cho_solve(cho_factor(moments.gram + penalty, lower=True), moments.cross)
         return centers, solve_triangular(lower.T, solved, lower=False), trend
 

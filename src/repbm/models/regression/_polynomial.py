@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from repbm.models.parts._part import Part
 from repbm.models.regression._features import exponents, features, highest_degree
 from repbm.models.regression._ridge import Moments
 
@@ -16,7 +17,7 @@ _ROWS = 1 << 12
 _FEW = 10
 
 
-class Polynomial(eqx.Module):
+class Polynomial(Part):
     """y_k = sum_f c[a, f, k] x_f(z), with x_f the Chebyshev products up to `degree` at a position z in the box."""
 
     coefficients: Float[Array | np.ndarray, "actions features outputs"]

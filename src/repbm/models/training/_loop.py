@@ -56,7 +56,7 @@ class Cosine(Schedule):
 
 
 @dataclass(frozen=True)
-class Recipe:
+class TrainingOptions:
     """How to descend. `clamp` bounds every component of the gradient, `weight_decay` * theta is added to it after that;
     `restart` forgets Adam's averages after every epoch."""
 
@@ -111,7 +111,7 @@ def train(
     members: Any,
     data: Any,
     keys: Array,
-    recipe: Recipe,
+    options: TrainingOptions,
     judge: Judge | None = None,
     held_out: Any = None,
     progress: Progress | None = None,
@@ -122,33 +122,33 @@ def train(
     with the smallest held-out risk are kept, otherwise the last ones.
     """
     data, held_out, members = (jax.tree.map(jnp.asarray, tree) for tree in (data, held_out, members))
-    state = jax.jit(jax.vmap(partial(_start, recipe)))(jax.tree.map(jnp.asarray, parameters))
-    run = partial(_epoch, loss, judge, recipe)
+    state = jax.jit(jax.vmap(partial(_start, options)))(jax.tree.map(jnp.asarray, parameters))
+    run = partial(_epoch, loss, judge, options)
     given = (members, data, held_out, keys)
     # An epoch without a single step tells the loss of the start, from the code that is compiled anyway.
     _, first = run(state, *given, np.int32(0), np.asarray(0.0, state.best.dtype))
     history = []
-    for epoch in range(recipe.epochs):
+    for epoch in range(options.epochs):
         state, mean = run(state, *given, np.int32(epoch), np.asarray(1.0, state.best.dtype))
         history.append(mean)
         if progress is not None:
-            progress(float(mean.mean()), epoch + 1, recipe.epochs)
+            progress(float(mean.mean()), epoch + 1, options.epochs)
     losses = np.asarray(jnp.stack(history))
     far = losses[-1] > _FAR * np.asarray(first)
     diverged = ~np.isfinite(losses).all(axis=0) | far
     return Trained(state.parameters if judge is None else state.kept, losses, diverged)
 
 
-def _start(recipe: Recipe, parameters: Any) -> _State:
+def _start(options: TrainingOptions, parameters: Any) -> _State:
     best = jnp.asarray(jnp.inf, jax.tree.leaves(parameters)[0].dtype)
-    return _State(parameters, recipe.optimizer().init(parameters), parameters, best, jnp.zeros((), jnp.int32))
+    return _State(parameters, options.optimizer().init(parameters), parameters, best, jnp.zeros((), jnp.int32))
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
 def _epoch(
     loss: Loss,
     judge: Judge | None,
-    recipe: Recipe,
+    options: TrainingOptions,
     states: _State,
     members: Any,
     data: Any,
@@ -158,7 +158,7 @@ def _epoch(
     pace: Float[Array, ""],
 ) -> tuple[_State, Float[Array, " members"]]:
     """One epoch of all members, and their mean losses in it."""
-    optimizer = recipe.optimizer()
+    optimizer = options.optimizer()
     slope = jax.value_and_grad(loss)
 
     def one(state: _State, member: Any, key: Array) -> tuple[_State, Array]:
@@ -169,15 +169,15 @@ def _epoch(
             number, own = place
             value, gradient = slope(current, member, data, own)
             direction, averages = optimizer.update(gradient, averages, current)
-            share = (epoch * recipe.batches + number).astype(dtype) / (recipe.epochs * recipe.batches)
-            rate = pace * recipe.learning_rate * recipe.schedule(share, state.misses)
+            share = (epoch * options.batches + number).astype(dtype) / (options.epochs * options.batches)
+            rate = pace * options.learning_rate * options.schedule(share, state.misses)
             moved = jax.tree.map(lambda p, d: p - rate * d, current, direction)
             return (moved, averages), value
 
-        begin = optimizer.init(state.parameters) if recipe.restart else state.optimizer
-        own = jax.random.split(jax.random.fold_in(key, epoch), recipe.batches)
+        begin = optimizer.init(state.parameters) if options.restart else state.optimizer
+        own = jax.random.split(jax.random.fold_in(key, epoch), options.batches)
         (moved, averages), values = jax.lax.scan(
-            step, (state.parameters, begin), (jnp.arange(recipe.batches, dtype=jnp.int32), own)
+            step, (state.parameters, begin), (jnp.arange(options.batches, dtype=jnp.int32), own)
         )
         mean = values.mean()
         score = mean if judge is None else judge(moved, member, held_out)

@@ -12,10 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from repbm.models._model import Dynamics, Reward
+from repbm.models.parts._part import Part
 
 
-class Layers(eqx.Module):
+class Layers(Part):
     """x -> tanh(x w_k + b_k), layer after layer; max(x w_k + b_k, 0) where `rectified`."""
 
     weights: tuple[Float[Array | np.ndarray, "_ _"], ...]
@@ -40,7 +40,7 @@ class Layers(eqx.Module):
         return x
 
 
-class Network(eqx.Module):
+class Network(Part):
     """What training and rollouts ask of a network; all its arrays are parameters."""
 
     @abstractmethod
@@ -121,7 +121,7 @@ class ResidualNetwork(Network):
         return jnp.einsum("nf,afk->nak", x, self.heads)
 
 
-class Units(eqx.Module):
+class Units(Part):
     """Units of a network: x = (s - center) / spread, and likewise for its outcomes (reward, change of state)."""
 
     center: Float[Array | np.ndarray, " dimensions"]
@@ -145,7 +145,7 @@ class Units(eqx.Module):
         return (outcomes - np.asarray(self.outcome_center)) / np.asarray(self.outcome_spread)
 
 
-class ScaledNetwork(eqx.Module):
+class ScaledNetwork(Part):
     """A network that was trained in other units, taken back to those of the log."""
 
     units: Units
@@ -159,31 +159,3 @@ class ScaledNetwork(eqx.Module):
 
     def outcomes(self, x: Float[Array, "batch features"]) -> Float[Array, "batch actions outputs"]:
         return self.core.outcomes(x) * self.units.outcome_spread + self.units.outcome_center
-
-    @property
-    def dynamics(self) -> Dynamics:
-        return NetworkDynamics(self)
-
-    @property
-    def reward(self) -> Reward:
-        return NetworkReward(self)
-
-
-class NetworkDynamics(Dynamics):
-    """The state plus the change that a network predicts."""
-
-    network: ScaledNetwork
-
-    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions dimensions"]:
-        return states[:, None] + self.network.outcomes(self.network.features(states))[..., 1:]
-
-
-class NetworkReward(Reward):
-    """The reward that a network predicts from the state before."""
-
-    network: ScaledNetwork
-
-    def __call__(
-        self, states: Float[Array, "batch dimensions"], next_states: Float[Array, "batch dimensions"]
-    ) -> Float[Array, "batch actions"]:
-        return self.network.outcomes(self.network.features(states))[..., 0]

@@ -18,7 +18,7 @@ class Range:
     """
 
     center: Float[np.ndarray, " dimensions"]
-    reach: Float[np.ndarray, " dimensions"]
+    half_width: Float[np.ndarray, " dimensions"]
 
     @classmethod
     def of(cls, sample: TransitionTable) -> Range:
@@ -35,9 +35,9 @@ class Range:
 
     @classmethod
     def _between(cls, low: Float[np.ndarray, " dimensions"], high: Float[np.ndarray, " dimensions"]) -> Range:
-        reach = (high - low) / 2
-        return cls((high + low) / 2, np.where(reach > 0, reach, 1.0))
+        half_width = (high - low) / 2
+        return cls((high + low) / 2, np.where(half_width > 0, half_width, 1.0))
 
     def place(self, states: Float[np.ndarray, "steps dimensions"]) -> Float[np.ndarray, "steps dimensions"]:
         """Positions in the box, -1 to 1 in every dimension."""
-        return (states - self.center) / self.reach
+        return (states - self.center) / self.half_width

@@ -10,10 +10,7 @@ from jaxtyping import Bool, Float, Int
 from repbm.core import InputError
 from repbm.data import Support, Trajectories
 
-TRUST = 30.0
-"""So many effective episodes must follow the policy for the re-weighted risk of a step to count by half."""
-
-_MANY = 0.05
+_HORIZON_END_SHARE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +18,8 @@ class TransitionTable:
     """All logged transitions (s, a, r, s'), flat.
 
     `followed` says where s' was logged. `ended` is 1 where the world ended the episode with this step and 0 where it
-    went on; a step after which the log stopped is censored, which `judged` says by False. `marginal` is f_t / u_t.
+    went on; a step after which the log stopped is censored, which `judged` says by False. `marginal` is how much a step
+    counts in the risk under the policy (see `Support.policy_weights`).
     """
 
     states: Float[np.ndarray, "steps dimensions"]
@@ -40,7 +38,12 @@ class TransitionTable:
 
     @classmethod
     def of(
-        cls, data: Trajectories, support: Support | None, trust: float = 0.0, horizon: int | None = None
+        cls,
+        data: Trajectories,
+        support: Support | None,
+        trust: float = 0.0,
+        horizon: int | None = None,
+        horizon_end_share: float = _HORIZON_END_SHARE,
     ) -> TransitionTable:
         """The transitions of a log; without a policy's support every marginal weight is 0.
 
@@ -56,7 +59,9 @@ class TransitionTable:
         last = np.zeros(count, dtype=bool)
         last[data.lasts] = True
         ended = np.zeros(count, dtype=bool)
-        ended[data.lasts] = data.terminated & ~(False if horizon is None else ended_by_limit(data, horizon))
+        ended[data.lasts] = data.terminated & ~(
+            False if horizon is None else ended_by_limit(data, horizon, horizon_end_share)
+        )
         nothing = np.zeros(count)
         return cls(
             states=states,
@@ -78,18 +83,20 @@ class TransitionTable:
         return len(self.rewards)
 
 
-def ended_by_limit(data: Trajectories, horizon: int) -> Bool[np.ndarray, " episodes"]:
+def ended_by_limit(
+    data: Trajectories, horizon: int, share: float = _HORIZON_END_SHARE
+) -> Bool[np.ndarray, " episodes"]:
     """Episodes that are said to have ended by themselves, but at the horizon, as all do that come so far.
 
     Then time has ended them, which no state tells: learned as ends they would come too early for those who follow the
     policy. Where some that come so far go on, or hardly any come, flags are taken as they are.
     """
     far = data.lengths == horizon
-    timed = far.sum() >= max(2, _MANY * len(data)) and bool(data.terminated[far].all())
+    timed = far.sum() >= max(2, share * len(data)) and bool(data.terminated[far].all())
     return far & timed
 
 
 def _trusted(support: Support, trust: float) -> Float[np.ndarray, " steps"]:
-    effective = support.effective_episodes
+    weights, effective = support.policy_weights
     share = np.divide(effective, effective + trust, out=np.zeros_like(effective), where=effective > 0)
-    return support.marginal_weights * share[support.data.steps]
+    return weights * share[support.data.steps]

@@ -1,0 +1,27 @@
+"""repbm report: the page of a stored result, made again without the log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="The folder that `repbm evaluate --out` wrote.")],
+    out: Annotated[Path | None, typer.Option(help="A file for the page; default: report.html in the folder.")] = None,
+    open_report: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Render the report of a stored result again; the log is not needed."""
+    from repbm.cli._target import target
+    from repbm.evaluation import Evaluation
+    from repbm.report import report as page_of
+
+    file = out or folder / "report.html"
+    with target(file, (".html",), "page") as write:
+        content = page_of(Evaluation.load(folder)).html()
+        write(lambda path: path.write_text(content, "utf-8"))
+    typer.echo(f"look at {file}")
+    if open_report:
+        typer.launch(str(file))

@@ -1,0 +1,33 @@
+"""--save-model: the fitted model as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from repbm.core import InputError
+
+if TYPE_CHECKING:
+    from repbm.evaluation import Evaluation
+
+
+def check_model_file(path: Path, policies: int) -> None:
+    """Refuse what could not be written, before anything is fitted."""
+    if policies != 1:
+        fix = "evaluate one policy"
+        raise InputError(f"--save-model keeps the model of one policy, and there are {policies}", fix=fix)
+    if path.is_dir():
+        raise InputError("this is a folder", where=str(path), fix="name a file for --save-model")
+    if not path.absolute().parent.is_dir():
+        raise InputError("there is no such folder", where=str(path.absolute().parent), fix="make it first")
+
+
+def save(evaluation: Evaluation, path: Path) -> None:
+    """Keep the model that was fitted for the policy; the model of the log alone where there is no other."""
+    if not evaluation.models:
+        raise InputError("--save-model: no model was fitted", fix="ask for one, such as --estimator repbm")
+    model = next(iter(evaluation.models.values()))
+    try:
+        model.save(path)
+    except OSError as fault:
+        raise InputError(f"cannot be written ({fault.strerror})", where=str(path)) from fault

@@ -1,0 +1,224 @@
+"""The numbers that decide results, all in one place: one frozen object a purpose.
+
+They are passed down from `evaluate`, stored with every result, and may be changed there. Those that were set by an
+experiment name it; the others are conventions, and say so. None was set with a look at the truth of a world that a
+result is scored on, but for the two that say so (`SupportRules.smallest_part`, `NoveltyRules.neighbor`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from repbm.core._errors import InputError, nearest
+
+
+@dataclass(frozen=True)
+class FitRules:
+    """What counts as noise, as a jump, as a stop and as exact, when a model is fitted to transitions."""
+
+    trust: float = 30.0
+    """So many effective episodes must follow the policy for the re-weighted risk of a step to count by half: fewer
+    would be learned as truth with their noise. Set on CartPole and MountainCar logs of 50 to 1,024 episodes."""
+    held_out_share: float = 0.1
+    """The share of episodes that chooses degrees and kinds. Convention: as in the paper's split."""
+    horizon_end_share: float = 0.05
+    """Ends at the horizon are those of time, not of a state, if at least this share of episodes has them and none that
+    comes so far goes on. Convention."""
+    nearly_exact: float = 0.01
+    """With a held-out error below this share of the change of state no further kind in closed form is tried: the
+    paper's worlds reach it with polynomials, and kernels take ten times as long."""
+    kernel_noise: float = 0.025
+    """Kernels leave less than this share to noise in worlds without any (HIV): what they then miss is their own
+    mistake, and is not drawn as noise."""
+    noise_share: float = 0.05
+    """Residuals below this share of the change of state are not drawn in rollouts. Convention."""
+    jump_factor: float = 20.0
+    """A step that misses by so many times the median miss is a jump, which no smooth model follows. Convention."""
+    largest_jump_share: float = 0.02
+    """More jumps than this are no jumps but the nature of the noise. Convention."""
+    saturation_hits: int = 20
+    """So many arrivals at one extreme value, to the last digit, make it a stop (MountainCar's wall)."""
+    largest_saturation_share: float = 0.5
+    """A value that most next states have is no stop but a constant. Convention."""
+    saturation_values: int = 50
+    """Only a component with so many different values can be stopped. Convention."""
+    nearly_exact_reward: float = 1e-4
+    """With a held-out error below this share of the largest reward no other coordinates are tried for it."""
+    power_gain: float = 0.5
+    """Powers of observations must at least halve the squared error of rewards to be preferred (HIV logs logarithms)."""
+
+
+@dataclass(frozen=True)
+class ChoiceRules:
+    """When a table is the natural model, and how kinds of dynamics are compared on held-out episodes."""
+
+    most_states: int = 2000
+    """A log with more different states than this is no table. Convention: what dynamic programming does in a moment."""
+    fewest_visits: float = 5.0
+    """So many logged steps a state make a table. Convention."""
+    fewest_episodes: int = 10
+    """With fewer episodes nothing is compared: the first kind is taken."""
+    fitted_share: float = 0.9
+    """The share of episodes that the kinds are fitted to; the rest compares them. Convention."""
+    steps_ahead: int = 10
+    """Errors are compared so many steps ahead: kinds that are equal one step ahead differ there (HIV)."""
+    most_windows: int = 4096
+    """So many starting points tell the error."""
+    nearly_exact: float = 0.05
+    """With an error below this share of the movement no further kind is tried: a network costs half a minute."""
+
+
+@dataclass(frozen=True)
+class NoveltyRules:
+    """What counts as something that the log shows nothing like."""
+
+    individuals: int = 256
+    """So many follow the policy in the model."""
+    neighbor: int = 3
+    """The distance to this neighbor counts: one odd step in the log makes nothing familiar. In a table, a pair of state
+    and action that the log shows less often is novel. Set after seeing verdicts and errors on three logs of the sepsis
+    world."""
+    usual_quantile: float = 0.99
+    """The distance that all but this share of the log's own steps keep from the others is usual. Convention."""
+    far: float = 2.0
+    """Novel is what lies so many times as far away as is usual. Set on made-up logs, where it separated them."""
+    most_states: int = 5000
+    """So many states of an action are the map."""
+
+
+@dataclass(frozen=True)
+class SupportRules:
+    """Until when a model, or importance sampling, may answer."""
+
+    largest_novelty: float = 0.2
+    """A model answers as long as no larger share of individuals has met what the log shows nothing like. Convention."""
+    largest_held_out_error: float = 1.2
+    """A model whose error several steps ahead is more than so many times that of saying "nothing changes" (which is 1)
+    does not answer. Above 1, since in a noisy world a good model is not much better than that one. Convention."""
+    largest_pareto_k: float = 0.7
+    """From here on the mean of weights is not to be trusted (Vehtari et al. 2015-2024)."""
+    fewest_effective_episodes: float = 50.0
+    """Importance sampling answers from so many effective episodes on: intervals then cover nearly as they say. Below,
+    they may be far too narrow, and a note says so."""
+    smallest_part: float = 0.5
+    """What is supported for a smaller part of a usual episode is not supported. Set after seeing verdicts and errors on
+    three logs of the sepsis world."""
+
+
+@dataclass(frozen=True)
+class HeadlineRules:
+    """Who is heard beside the answer."""
+
+    fewest_effective_episodes: float = 25.0
+    """A doubly robust estimate with so many effective episodes is heard against a model, even where weights do not hold
+    to the end: it corrects the very model that answers. Convention: half of what an answer needs."""
+
+
+@dataclass(frozen=True)
+class BacktestRules:
+    """How a model is asked about episodes that it was not fitted to."""
+
+    fitted_share: float = 0.8
+    """The share of episodes that the model is fitted to. Convention."""
+    fewest_episodes: int = 10
+    """With fewer episodes there is no back-test."""
+    most_individuals: int = 256
+    """So many held-out individuals are followed, on `paths` paths each."""
+    paths: int = 4
+    ahead: tuple[int, ...] = (1, 2, 5, 10, 20, 50, 100, 200)
+    """The error of predicted states is told so many steps ahead."""
+    beyond_chance: float = 3.0
+    """A gap of so many standard errors between predicted and observed returns is more than chance. Convention."""
+
+
+@dataclass(frozen=True)
+class SubgroupRules:
+    """When groups of individuals are said to gain differently."""
+
+    most_groups: int = 4
+    fewest_individuals: int = 100
+    """With fewer individuals no groups are looked for."""
+    smallest_share: float = 0.1
+    """No group is smaller than this share of those it is grown on. Convention."""
+    significance: float = 0.05
+    """Of the F test, on individuals that the groups were not grown on, that they differ at all. Convention."""
+
+
+@dataclass(frozen=True)
+class LogRules:
+    """What the doctor finds odd about a log. All conventions, tried on made-up logs with and without each fault."""
+
+    outlier: float = 50.0
+    """So many times the distance between the quartiles away from the median is an outlier."""
+    apart: float = 5.0
+    """Two groups of values are apart if the gap is so many times as wide as either of them: two units?"""
+    smallest_group: float = 0.01
+    """The share of values that makes a group."""
+    rare_action: int = 10
+    """An action that fewer steps show is rare."""
+    many_actions: int = 50
+    """So many different actions may be doses, if they are also more than `action_share` of the steps."""
+    action_share: float = 0.02
+    shifted_reward: float = 0.2
+    """Rewards are taken to be shifted if so much more of their variance is told by the step before."""
+    few_episodes: int = 30
+    """With fewer episodes intervals rest on very little."""
+    heap: float = 5.0
+    """Ends at the longest length are suspect if they are so many times as many as at any length near it."""
+    sampled_steps: int = 50_000
+    """So many evenly spread steps stand for a longer log."""
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Every number that decides a result, by purpose."""
+
+    support: SupportRules = field(default_factory=SupportRules)
+    novelty: NoveltyRules = field(default_factory=NoveltyRules)
+    headline: HeadlineRules = field(default_factory=HeadlineRules)
+    backtest: BacktestRules = field(default_factory=BacktestRules)
+    subgroups: SubgroupRules = field(default_factory=SubgroupRules)
+    log: LogRules = field(default_factory=LogRules)
+    choice: ChoiceRules = field(default_factory=ChoiceRules)
+    fit: FitRules = field(default_factory=FitRules)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON; `of` makes the same thresholds of them."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Mapping[str, Any]]) -> Thresholds:
+        """The thresholds that differ from the usual ones as given: purpose, then field."""
+        result = cls()
+        for purpose, values in given.items():
+            _known(purpose, result, "thresholds")
+            rules = getattr(result, purpose)
+            for name, value in values.items():
+                _known(name, rules, f"threshold in {purpose}")
+                usual = getattr(rules, name)
+                rules = replace(rules, **{name: _like(value, usual, f"{purpose}.{name}")})
+            result = replace(result, **{purpose: rules})
+        return result
+
+
+def _known(name: str, rules: Any, what: str) -> None:
+    names = [each.name for each in fields(rules)]
+    if name not in names:
+        meant = nearest(name, names)
+        fix = f"did you mean '{meant}'?" if meant else f"use one of {', '.join(names)}"
+        raise InputError(f"there is no {what} '{name}'", fix=fix)
+
+
+def _like(value: Any, usual: Any, where: str) -> Any:
+    """The value as the kind of number that the usual one is."""
+    if isinstance(usual, tuple) and isinstance(value, list | tuple):
+        return tuple(value)
+    try:
+        if isinstance(usual, int) and float(value) != int(value):
+            raise ValueError
+        return type(usual)(value)
+    except (TypeError, ValueError):
+        kind = "a whole number" if isinstance(usual, int) else "a number"
+        raise InputError(f"{where} = {value!r}", fix=f"give {kind}, such as {usual}") from None

@@ -1,0 +1,90 @@
+"""The critics of one evaluation, each fitted once, when an estimator first needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from repbm.core import InputError
+from repbm.estimators import Case, EstimatorSpec
+from repbm.evaluation._options import Question
+
+if TYPE_CHECKING:
+    from repbm.critics import CriticKind, CriticSpec, FittedCritic
+    from repbm.inference import Refits
+    from repbm.models import Comparison, Model
+
+
+class Critics:
+    """Fits critics for the cases of one log; what was chosen from that log is chosen once."""
+
+    def __init__(self, question: Question, announce: Callable[[str], None]) -> None:
+        self.question, self.announce = question, announce
+        self.scores: Comparison | None = None
+        self._fitted: dict[tuple[str, Case | None], FittedCritic] = {}
+
+    def fitted(self, kind: CriticKind, case: Case) -> FittedCritic:
+        """The critic of this kind; one that does not depend on the policy serves all cases of the log."""
+        from repbm.critics import fit_critic
+
+        shared = not kind.for_policy and self.question.fitting.folds == 1
+        key = kind.name, None if shared else case
+        if key not in self._fitted:
+            given = {"scores": self.scores, "announce": self.announce}
+            found = fit_critic(case, self._spec(kind), self.question.seed, **given)
+            self.scores = self.scores or found.scores
+            self._fitted[key] = found
+        return self._fitted[key]
+
+    def for_estimator(self, spec: EstimatorSpec, case: Case) -> FittedCritic | None:
+        """The critic that an estimator leans on, for the policy that it evaluates; None where it needs none."""
+        if spec.critic is None:
+            return None
+        kind = critic_kind(spec.critic)
+        kind.check(case)
+        return self.fitted(kind, case.softened(spec.critic_softening))
+
+    def refitted(self, spec: EstimatorSpec, case: Case, progress: Callable[[int], None]) -> Refits:
+        from repbm.critics import refit_critic
+
+        kind, count = critic_kind(spec.critic), self.question.fitting.refits
+        given = {"scores": self.scores, "progress": progress}
+        return refit_critic(case, self._spec(kind), count, self.question.seed, **given)
+
+    def models(self, case: Case) -> dict[str, Model]:
+        """The models fitted for this case so far, by the name of their critic."""
+        return {
+            name: fitted.model
+            for (name, own), fitted in self._fitted.items()
+            if own in (None, case) and fitted.model is not None
+        }
+
+    def behavior_model(self, case: Case) -> Model:
+        """The model of the log alone: where verdicts look how far a policy leads."""
+        from repbm.critics import ModelCriticKind
+        from repbm.models import AM
+
+        model = self.fitted(ModelCriticKind(AM), case).model
+        assert model is not None
+        return model
+
+    def policy_model(self, case: Case) -> Model | None:
+        """A model that was fitted for the policy itself, the first of them."""
+        found = (fitted for (_, own), fitted in self._fitted.items() if own is case and fitted.model is not None)
+        return next((fitted.model for fitted in found), None)
+
+    def _spec(self, kind: CriticKind) -> CriticSpec:
+        from repbm.critics import CriticSpec
+
+        return CriticSpec(kind, self.question.fitting.model_fit(self.question.thresholds), self.question.fitting.folds)
+
+
+def critic_kind(given: Any) -> CriticKind:
+    """The kind of critic of this name, or the one given."""
+    from repbm.critics import CRITICS, CriticKind
+
+    if isinstance(given, CriticKind):
+        return given
+    if given not in CRITICS:
+        raise InputError(f"there is no critic '{given}'", fix=f"use one of {', '.join(CRITICS)}")
+    return CRITICS[given]

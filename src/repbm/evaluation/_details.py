@@ -1,0 +1,108 @@
+"""What a report shows of a policy beyond the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from repbm.core import stream
+from repbm.doctor import Backtest, backtest
+from repbm.estimators import Case
+from repbm.evaluation._options import Question
+from repbm.inference import Group, subgroups
+from repbm.policies import ObservationPolicy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from repbm.models import Comparison, Model
+
+SHOWN_INDIVIDUALS = 10_000
+"""A report shows at most so many individuals, of all policies together; for these it is told how far the log supports
+them."""
+_MOST_PATH_STEPS = 400_000
+_MOST_ACTIONS = 8
+
+
+@dataclass(frozen=True)
+class PolicyDetails:
+    """What one policy does and to whom.
+
+    `actions`: every action, how often the policy would take it in logged states, and how often it was taken; the most
+    frequent. `groups`: who gains and who loses. `individuals_by`: the estimator whose individual values are shown.
+    """
+
+    actions: tuple[tuple[str, float, float], ...] = ()
+    groups: tuple[Group, ...] = ()
+    individuals_by: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> PolicyDetails:
+        groups = tuple(Group(**{**each, "conditions": tuple(each["conditions"])}) for each in stored["groups"])
+        actions = tuple((str(label), float(chosen), float(taken)) for label, chosen, taken in stored["actions"])
+        return cls(actions, groups, stored["individuals_by"])
+
+
+def action_shares(case: Case) -> tuple[tuple[str, float, float], ...]:
+    """What the policy does beside what was done, over logged steps."""
+    if case.decisions.matrix is None:
+        return ()
+    labels = case.decisions.labels
+    taken = np.bincount(case.data.actions.codes, minlength=len(labels)) / len(case.data.rewards)
+    chosen = case.decisions.matrix().mean(axis=0)
+    found = [(str(label), float(p), float(q)) for label, p, q in zip(labels, chosen, taken, strict=True)]
+    return tuple(sorted(found, key=lambda entry: -entry[1])[:_MOST_ACTIONS])
+
+
+def gains_by_group(case: Case, values: Float[np.ndarray, " episodes"], question: Question) -> tuple[Group, ...]:
+    """Who gains and who loses: value for the individual minus what was earned."""
+    data, rules = case.data, question.thresholds.subgroups
+    gains = np.asarray(values) - case.returns
+    return tuple(subgroups(data.initial_observations, data.names, gains, question.level, question.seed, rules))
+
+
+def shown(count: int, policies: int) -> Int[np.ndarray, " some"]:
+    """The individuals that a report shows: evenly spread where there are more than it can."""
+    return np.arange(count)[:: max(1, -(-count // max(1, SHOWN_INDIVIDUALS // policies)))]
+
+
+def support_of_individuals(
+    case: Case, model: Model | None, rows: Int[np.ndarray, " some"], question: Question
+) -> Float[np.ndarray, " episodes"] | None:
+    """The chance of these individuals to meet only what the log shows; NaN for the others, and past what can be
+    followed in time. None where the policy cannot act beyond the log."""
+    if model is None or not isinstance(case.policy, ObservationPolicy):
+        return None
+    horizon = case.most_steps
+    rows = rows[: max(1, _MOST_PATH_STEPS // horizon)]
+    states = case.data.initial_observations[rows]
+    found = np.full(len(case.data), np.nan)
+    novelty, seed = question.thresholds.novelty, question.seed
+    found[rows] = model.support_probability(case.data, case.policy, states, horizon, novelty, seed)
+    return found
+
+
+def held_out_backtest(
+    case: Case, scores: Comparison, question: Question, announce: Callable[[str], None]
+) -> Backtest | None:
+    """A model of most of the episodes, of the kind chosen for all, asked about the rest; None with too few."""
+    from repbm.critics import CriticSpec, ModelCriticKind, fit_critic
+    from repbm.models import AM
+
+    rules, seed = question.thresholds.backtest, question.seed
+    if len(case.data) < rules.fewest_episodes:
+        return None
+    order = stream(seed, "backtest").permutation(len(case.data))
+    part = int(rules.fitted_share * len(order))
+    fitted, kept = case.take(np.sort(order[:part])), case.data.take(np.sort(order[part:]))
+    spec = CriticSpec(ModelCriticKind(AM), question.fitting.model_fit(question.thresholds))
+    model = fit_critic(fitted, spec, seed, scores=scores, announce=announce).model
+    assert model is not None
+    return backtest(model, fitted.data, kept, case.discount, case.most_steps, seed, rules)

@@ -1,0 +1,104 @@
+"""How a log is read and critics are fitted: options that belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from repbm.core import InputError, Thresholds
+
+if TYPE_CHECKING:
+    from repbm.models import ModelFit
+
+FITS = ("auto", "paper")
+"""The ways to fit models that have a name."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the log is read: our column names to the log's own, and how episodes end where no column says it."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    all_terminated: bool | None = None
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """How critics are fitted.
+
+    `fit`: "auto", everything chosen from the log; "paper", as published; or an object, such as
+    `AutoFit(kinds=(..., yours))`. With `folds` of 2 or more, each fold of the episodes is judged by critics fitted to
+    the others (cross-fitting). With `refits`, models are fitted again to so many resampled logs, and their values get
+    intervals.
+    """
+
+    fit: str | ModelFit = "auto"
+    folds: int = 1
+    refits: int = 0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.fit, str) and self.fit not in FITS:
+            raise InputError(f"there is no fit '{self.fit}'", fix=f"use one of {', '.join(FITS)}")
+        if self.folds < 1:
+            raise InputError(f"{self.folds} folds", fix="give 1 (none), or 2 and more for cross-fitting")
+        if self.refits not in (0, *range(3, 10_000)):
+            raise InputError(f"{self.refits} refits", fix="give 0 (no intervals for models), or 3 and more, such as 20")
+
+    def model_fit(self, thresholds: Thresholds) -> ModelFit:
+        """The way to fit models, as an object."""
+        from repbm.models import AutoFit, PaperFit
+
+        if not isinstance(self.fit, str):
+            return self.fit
+        return PaperFit() if self.fit == "paper" else AutoFit(choice=thresholds.choice, rules=thresholds.fit)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of the log, policies and estimators apart: enough, with those, to ask it again."""
+
+    discount: float = 1.0
+    horizon: int | None = None
+    level: float = 0.95
+    seed: int = 0
+    reading: Reading = field(default_factory=Reading)
+    fitting: Fitting = field(default_factory=Fitting)
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    details: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.discount <= 1:
+            raise InputError(f"a discount of {self.discount:g}", fix="give a number from 0 to 1")
+        if not 0 < self.level < 1:
+            raise InputError(f"a level of {self.level:g}", fix="give a number between 0 and 1, such as 0.95")
+        if self.seed < 0:
+            raise InputError(f"a seed of {self.seed}", fix="give a whole number from 0 on")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON; `of` makes the same question of them. A fit of one's own is only described."""
+        fit = self.fitting.fit
+        return {
+            "discount": self.discount,
+            "horizon": self.horizon,
+            "level": self.level,
+            "seed": self.seed,
+            "details": self.details,
+            "columns": dict(self.reading.columns),
+            "all_terminated": self.reading.all_terminated,
+            "fit": fit if isinstance(fit, str) else {"own": repr(fit)},
+            "folds": self.fitting.folds,
+            "refits": self.fitting.refits,
+            "thresholds": asdict(self.thresholds),
+        }
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> Question:
+        if not isinstance(stored["fit"], str):
+            raise InputError("models were fitted in a way of the user's own", fix="run it again from Python")
+        return cls(
+            **{name: stored[name] for name in ("discount", "horizon", "level", "seed", "details")},
+            reading=Reading(stored["columns"], stored["all_terminated"]),
+            fitting=Fitting(stored["fit"], stored["folds"], stored["refits"]),
+            thresholds=Thresholds.of(stored["thresholds"]),
+        )

@@ -1,0 +1,109 @@
+"""The result of an evaluation, as data: tables, verdicts, what a report shows, and how it was all made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from repbm._version import __version__
+from repbm.core import Thresholds
+from repbm.doctor import Backtest, Examination
+from repbm.evaluation._details import PolicyDetails
+from repbm.evaluation._options import Question
+from repbm.evaluation._store import read, write
+from repbm.evaluation._tables import DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
+
+if TYPE_CHECKING:
+    from repbm.models import Model
+
+_SCHEMAS: dict[str, Any] = {
+    "estimates": ESTIMATES,
+    "individuals": INDIVIDUALS,
+    "diagnostics": DIAGNOSTICS,
+    "ranking": RANKING,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What the log says about the policies: tables, verdicts, and how they were made.
+
+    `estimates`: policy, estimator, role, family, softened, headline (the answer, which stands first), value, low, high,
+    level, std_error, logged_mean (the mean return of the log: what is done now), difference (value - logged_mean),
+    difference_low, difference_high, episodes, effective_episodes, behavior (logged or estimated, where the estimator
+    weighs by it) and note.
+    `individuals`: policy, estimator, episode, value, low, high, source (log or new), support (the chance to meet only
+    what the log shows, where it was looked at).
+    `diagnostics`: policy, step, alive, factual, counterfactual, u, effective_episodes, and, where a model was fitted
+    for the policy, the terms of its bound: risk_behavior, risk_policy, distance, deviation (see
+    `repbm.inference.bound_terms`).
+    `ranking`: the answers of all policies, the best first: policy, estimator, value, low, high, probability_best (the
+    share of resampled logs on which it is), to_best (value minus that of the best), to_best_low, to_best_high.
+    `episodes`: every logged episode, its logged_return and the state it began in.
+    """
+
+    estimates: pl.DataFrame
+    individuals: pl.DataFrame
+    diagnostics: pl.DataFrame
+    ranking: pl.DataFrame
+    episodes: pl.DataFrame
+    examination: Examination
+    """What the doctor says of the log, and what it supports, policy by policy."""
+    backtest: Backtest | None
+    """What a model predicts for episodes that it was not fitted to; None where no model was fitted."""
+    policies: Mapping[str, PolicyDetails]
+    """What each policy does, and to whom."""
+    dynamics: list[dict[str, Any]]
+    """The kinds of dynamics that were compared on held-out episodes, with their errors."""
+    behavior: Mapping[str, Any] | None
+    """What the log was taken to do, where it does not say."""
+    run: Mapping[str, Any]
+    """How it was made: version, arguments (every option and threshold), and the hash of the log."""
+    models: Mapping[tuple[str, str], Model] = field(default_factory=dict, repr=False)
+    """The models fitted on the way, by policy and critic; not stored, so none after `load`."""
+
+    @property
+    def question(self) -> Question:
+        """What was asked, policies and estimators apart."""
+        return Question.of(self.run["arguments"])
+
+    def with_policies(self, words: Mapping[str, str]) -> Evaluation:
+        """The same, told how the user wrote the policies: enough to load them again."""
+        arguments = {**self.run["arguments"], "policies": dict(words)}
+        return replace(self, run={**self.run, "arguments": arguments})
+
+    def write(self, folder: str | Path, further: Mapping[str, bytes] | None = None) -> None:
+        """Store everything but the models in `folder`, with further files by name, all or nothing."""
+        details = {
+            "doctor": self.examination.to_dict(),
+            "backtest": None if self.backtest is None else self.backtest.to_dict(),
+            "policies": {name: each.to_dict() for name, each in self.policies.items()},
+            "dynamics": self.dynamics,
+            "behavior": self.behavior,
+        }
+        tables = {name: getattr(self, name) for name in (*_SCHEMAS, "episodes")}
+        write(Path(folder), tables, self.run, details, further or {})
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Evaluation:
+        """What `write` stored; the log is not needed."""
+        tables, run, details = read(Path(folder), _SCHEMAS, __version__)
+        rules = Thresholds.of(run["arguments"]["thresholds"]).support
+        stored = details["backtest"]
+        return cls(
+            estimates=tables["estimates"],
+            individuals=tables["individuals"],
+            diagnostics=tables["diagnostics"],
+            ranking=tables["ranking"],
+            episodes=tables["episodes"],
+            examination=Examination.of(details["doctor"], rules),
+            backtest=None if stored is None else Backtest.of(stored),
+            policies={name: PolicyDetails.of(each) for name, each in details["policies"].items()},
+            dynamics=details["dynamics"],
+            behavior=details["behavior"],
+            run=run,
+        )

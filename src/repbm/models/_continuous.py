@@ -1,0 +1,152 @@
+"""A model of continuous states: dynamics, saturation, reward, termination and noise, and values by rollouts."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from repbm.core import NoveltyRules, draw, stream
+from repbm.data import Trajectories
+from repbm.models._errors import one_step_losses, path_error
+from repbm.models._model import Model, ModelValues
+from repbm.models._novelty import first_novel_steps
+from repbm.models._rollout import roll_out
+from repbm.models.dynamics._base import Dynamics
+from repbm.models.parts._noise import Noise
+from repbm.models.parts._reward import Reward
+from repbm.models.parts._saturation import Saturation
+from repbm.models.parts._termination import Termination
+from repbm.policies import ObservationPolicy
+
+_NOTED = 0.005
+"""From this share of rollouts on it is noted that they leave the range of the log."""
+
+
+class ContinuousModel(Model):
+    """Dynamics, saturation, reward, termination and noise, fitted to one log."""
+
+    dynamics: Dynamics
+    saturation: Saturation
+    reward: Reward
+    termination: Termination
+    noise: Noise | None
+    low: Float[Array | np.ndarray, " dimensions"]
+    high: Float[Array | np.ndarray, " dimensions"]
+    """The box of logged states."""
+    ends_on_arrival: bool = eqx.field(static=True, default=True)
+    """Whether termination looks at the state after a step; else, where the log does not show it, at the one before."""
+
+    @property
+    def exact(self) -> bool:
+        return False
+
+    @property
+    def stochastic(self) -> bool:
+        return self.noise is not None
+
+    def step(
+        self, states: Float[Array, "batch dimensions"], actions: Int[Array, " batch"], key: Array
+    ) -> tuple[Float[Array, "batch dimensions"], Float[Array, " batch"], Float[Array, " batch"]]:
+        """The next states, the rewards, and the probabilities that the episode ends there."""
+        rows = jnp.arange(states.shape[0])
+        following = self.dynamics(states)[rows, actions]
+        if self.noise is not None:
+            following = following + self.noise.draw(key, actions)
+        following = self.saturation(following)
+        rewards = self.reward(states, following)[rows, actions]
+        return following, rewards, self.termination(following if self.ends_on_arrival else states)
+
+    def values(
+        self,
+        policy: ObservationPolicy,
+        states: Float[np.ndarray, "states dimensions"],
+        *,
+        horizon: int | None = None,
+        discount: float = 1.0,
+        rollouts: int = 32,
+        seed: int = 0,
+    ) -> ModelValues:
+        left = np.full(len(states), horizon or self.horizon)
+        found = roll_out(self, policy, states, left, discount=discount, rollouts=rollouts, seed=seed)
+        outside = float(found.left_range.mean())
+        note = f"{outside:.0%} of rollouts leave the range of the log" if outside > _NOTED else ""
+        return ModelValues(found.values, found.spread, found.left_range, note)
+
+    def step_values(
+        self,
+        policy: ObservationPolicy,
+        states: Float[np.ndarray, "states dimensions"],
+        steps_left: Int[np.ndarray, " states"],
+        actions: Int[np.ndarray, " states"],
+        odds: Float[np.ndarray, "states actions"],
+        *,
+        discount: float = 1.0,
+        rollouts: int = 1,
+        seed: int = 0,
+        dtype: type[np.floating] = np.float64,
+    ) -> tuple[Float[np.ndarray, " states"], Float[np.ndarray, " states"]]:
+        """Means over rollouts. One that begins with the given action counts for Q as for V; where none does, another.
+
+        So their errors cancel in doubly robust estimates, but for the surprise of the logged action.
+        """
+
+        def rolled(rows: np.ndarray, first: np.ndarray, draws: int, part: int) -> np.ndarray:
+            own = int(stream(seed, "rollouts", part).integers(1 << 31)) if part else seed
+            given = {"first_actions": first, "discount": discount, "rollouts": draws, "seed": own, "dtype": dtype}
+            return roll_out(self, policy, states[rows], steps_left[rows], **given).values
+
+        every = np.arange(len(states))
+        logged, value, alike = np.zeros(len(states)), np.zeros(len(states)), np.zeros(len(states))
+        for number in range(rollouts):
+            first = _first_actions(odds, stream(seed, "first-actions", number))
+            found = rolled(every, first, 1, number)
+            value += found / rollouts
+            logged += np.where(first == actions, found, 0.0)
+            alike += first == actions
+        logged /= np.maximum(alike, 1)
+        other = np.flatnonzero(alike == 0)
+        if len(other):
+            logged[other] = rolled(other, actions[other], rollouts, rollouts)
+        return logged, value
+
+    def losses(self, data: Trajectories) -> Float[np.ndarray, " steps"]:
+        """(r_hat - r)^2 + |s_hat' - s'|^2 of every logged step; only the first part where s' was not logged."""
+        return one_step_losses(self, data)
+
+    def path_error(self, data: Trajectories, ahead: int, most_windows: int = 4096) -> float:
+        return path_error(self, data, ahead, most_windows)
+
+    def knows(self, states: Float[np.ndarray, "states dimensions"]) -> Bool[np.ndarray, " states"]:
+        return np.ones(len(states), dtype=bool)
+
+    def novelty(
+        self, data: Trajectories, policy: ObservationPolicy, horizon: int, rules: NoveltyRules, seed: int = 0
+    ) -> Float[np.ndarray, " horizon"]:
+        generator = stream(seed, "novelty")
+        starts = np.resize(generator.permutation(len(data)), rules.individuals)
+        first = first_novel_steps(self, data, policy, data.initial_observations[starts], horizon, rules, generator)
+        return np.cumsum(np.bincount(first, minlength=horizon + 1)[:horizon]) / rules.individuals
+
+    def support_probability(
+        self,
+        data: Trajectories,
+        policy: ObservationPolicy,
+        states: Float[np.ndarray, "individuals dimensions"],
+        horizon: int,
+        rules: NoveltyRules,
+        seed: int = 0,
+    ) -> Float[np.ndarray, " individuals"]:
+        """1 or 0, from one path in the model each."""
+        generator = stream(seed, "support-probability")
+        first = first_novel_steps(self, data, policy, states, horizon, rules, generator)
+        return (first == horizon).astype(np.float64)
+
+
+def _first_actions(
+    odds: Float[np.ndarray, "states actions"], generator: np.random.Generator
+) -> Int[np.ndarray, " states"]:
+    """An action a state; -1, for the rollout to decide, where the policy most likely takes one that is not logged."""
+    drawn = draw(odds, generator).clip(0, odds.shape[1] - 1)
+    return np.where(odds.sum(axis=1) < 0.5, -1, drawn)

@@ -1,0 +1,81 @@
+"""How far a model of continuous states goes wrong on logged steps: one step, and several steps ahead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from repbm.data import Trajectories
+from repbm.models.transitions._table import TransitionTable
+
+if TYPE_CHECKING:
+    from repbm.models._continuous import ContinuousModel
+
+_BLOCK = 1 << 14
+_LARGEST = 1e290
+
+
+def one_step_losses(model: ContinuousModel, data: Trajectories) -> Float[np.ndarray, " steps"]:
+    """(r_hat - r)^2 + |s_hat' - s'|^2 of every logged step; only the first part where s' was not logged."""
+    table = TransitionTable.of(data, None, horizon=model.horizon)
+    result = np.empty(len(table))
+    following = np.where(table.followed[:, None], table.next_states, 0.0)
+    with jax.enable_x64(True):
+        for start in range(0, len(table), _BLOCK):
+            rows = np.arange(start, min(start + _BLOCK, len(table)))
+            padded = np.concatenate([rows, np.full(_BLOCK - len(rows), start)]) if start else rows
+            states, rewards = _expected(model, jnp.asarray(table.states[padded]), jnp.asarray(table.actions[padded]))
+            miss = np.asarray(states)[: len(rows)] - following[rows]
+            with np.errstate(over="ignore"):
+                squares = np.where(table.followed[rows], (miss**2).sum(axis=1), 0.0)
+                result[rows] = (np.asarray(rewards)[: len(rows)] - table.rewards[rows]) ** 2 + squares
+    # Squares beyond floating point stay comparable, and weights times losses finite.
+    return np.minimum(result, _LARGEST)
+
+
+def path_error(model: ContinuousModel, data: Trajectories, ahead: int, most_windows: int) -> float:
+    """How far the expected state `ahead` steps on, along the logged actions, misses the logged one.
+
+    The root mean square over dimensions and starting points, each dimension in units of how much it really moves; NaN
+    where no episode is that long.
+    """
+    # Only windows whose last state is an observation of the same episode: no final states are needed.
+    starts = np.flatnonzero(np.repeat(data.lengths, data.lengths) - data.steps > ahead)
+    if not len(starts):
+        return float("nan") if ahead == 1 else path_error(model, data, max(1, ahead // 2), most_windows)
+    starts = starts[np.linspace(0, len(starts) - 1, min(len(starts), most_windows)).astype(int)]
+    actions = data.actions.codes[starts[:, None] + np.arange(ahead)].astype(np.int32)
+    begin, end = (data.observations[at].astype(np.float64) for at in (starts, starts + ahead))
+    with jax.enable_x64(True):
+        reached = np.asarray(_followed(model, jnp.asarray(begin), jnp.asarray(actions)))
+    moved = np.sqrt(((end - begin) ** 2).mean(axis=0))
+    missed = np.sqrt(((reached - end) ** 2).mean(axis=0))
+    shares = missed[moved > 0] / moved[moved > 0]
+    return float(np.sqrt((shares**2).mean())) if len(shares) else 0.0
+
+
+@eqx.filter_jit
+def _expected(
+    model: ContinuousModel, states: Float[Array, "batch dimensions"], actions: Int[Array, " batch"]
+) -> tuple[Float[Array, "batch dimensions"], Float[Array, " batch"]]:
+    """The expected next states and rewards."""
+    rows = jnp.arange(states.shape[0])
+    following = model.saturation(model.dynamics(states)[rows, actions])
+    return following, model.reward(states, following)[rows, actions]
+
+
+@eqx.filter_jit
+def _followed(
+    model: ContinuousModel, states: Float[Array, "batch dimensions"], actions: Int[Array, "batch ahead"]
+) -> Float[Array, "batch dimensions"]:
+    rows = jnp.arange(states.shape[0])
+
+    def step(now: Array, action: Array) -> tuple[Array, None]:
+        return model.saturation(model.dynamics(now)[rows, action]), None
+
+    return jax.lax.scan(step, states, actions.T)[0]

@@ -1,0 +1,42 @@
+"""Dynamics whose change of state is one function an action: a polynomial, a sum of kernels, or a network."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Array, Float
+
+from repbm.models.dynamics._base import Dynamics
+from repbm.models.regression._kernel import KernelSum
+from repbm.models.regression._polynomial import Polynomial
+from repbm.models.training._networks import ScaledNetwork
+
+
+class PolynomialDynamics(Dynamics):
+    """The change of state as one polynomial an action."""
+
+    center: Float[Array | np.ndarray, " dimensions"]
+    half_width: Float[Array | np.ndarray, " dimensions"]
+    change: Polynomial
+
+    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions dimensions"]:
+        return states[:, None] + self.half_width * self.change((states - self.center) / self.half_width)
+
+
+class KernelDynamics(Dynamics):
+    """The change of state as one sum of kernels an action."""
+
+    center: Float[Array | np.ndarray, " dimensions"]
+    half_width: Float[Array | np.ndarray, " dimensions"]
+    change: KernelSum
+
+    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions dimensions"]:
+        return states[:, None] + self.half_width * self.change((states - self.center) / self.half_width)
+
+
+class NetworkDynamics(Dynamics):
+    """The state plus the change that a network predicts."""
+
+    network: ScaledNetwork
+
+    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions dimensions"]:
+        return states[:, None] + self.network.outcomes(self.network.features(states))[..., 1:]

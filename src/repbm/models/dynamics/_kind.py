@@ -1,0 +1,52 @@
+"""What a kind of dynamics is: how it is fitted, and how it becomes a model."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from repbm.models._continuous import ContinuousModel
+from repbm.models.dynamics._base import Dynamics
+from repbm.models.dynamics._context import FitContext
+from repbm.models.parts._noise import Noise, residual_noise
+
+
+class DynamicsKind(ABC):
+    """One way to learn what follows a state and an action. Yours needs a `name` and a `fit`."""
+
+    name: str
+
+    @abstractmethod
+    def fit(self, context: FitContext) -> Dynamics:
+        """The dynamics that explain the logged changes of state best."""
+
+    def model(self, context: FitContext) -> ContinuousModel:
+        """The fitted dynamics with reward, termination and noise of the log."""
+        dynamics = self.fit(context)
+        return context.model(dynamics, self.noise(context, dynamics))
+
+    def noise(self, context: FitContext, dynamics: Dynamics) -> Noise | None:
+        """What the dynamics miss on held-out steps, where that is more than a small share of the movement."""
+        held = np.flatnonzero(context.held_out & context.smooth)
+        if not len(held):
+            return None
+        states, actions = context.table.states[held], context.table.actions[held]
+        with jax.enable_x64(True):
+            expected = np.asarray(dynamics(jnp.asarray(states)))[np.arange(len(held)), actions]
+        changes = context.changes[held]
+        residuals = states + changes - expected
+        return residual_noise(
+            residuals, changes, actions, context.action_count, context.seed, context.rules.noise_share
+        )
+
+    @property
+    def simplest(self) -> DynamicsKind:
+        """The kind for a log that is too short to choose."""
+        return self
+
+    def narrowed(self, model: ContinuousModel) -> DynamicsKind:
+        """The kind to use again on other parts of the log, where this one chose among several."""
+        return self
