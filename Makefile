@@ -1,9 +1,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+INSTALL := -m pip install --quiet --disable-pip-version-check --constraint
+PIP := $(BIN)/python $(INSTALL) constraints.txt
+FRAMEWORKS := .venv-frameworks
+ADAPTERS := $(addprefix tests/test_,learned_policies.py log_adapters.py onnx_policies.py policy_adapters.py)
 
-.PHONY: demo test test-slow bench docs reproduction format clean
+.PHONY: demo test test-slow test-frameworks bench docs reproduction format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/repbm demo --out demo
@@ -17,6 +20,9 @@ test: $(VENV)/.installed-dev
 
 test-slow: $(VENV)/.installed-dev
 	$(BIN)/pytest -m slow
+
+test-frameworks: $(FRAMEWORKS)/.installed
+	$(FRAMEWORKS)/bin/pytest --no-skip $(ADAPTERS)
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench
@@ -32,10 +38,10 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) demo docs/_build
+	rm -rf $(VENV) $(FRAMEWORKS) demo docs/_build
 
-$(VENV)/bin/python:
-	$(PYTHON) -m venv $(VENV)
+$(VENV)/bin/python $(FRAMEWORKS)/bin/python: %/bin/python:
+	$(PYTHON) -m venv $*
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(PIP) --editable .
@@ -44,3 +50,12 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
 $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(PIP) --editable '.[dev]'
 	touch $@ $(VENV)/.installed
+
+# d3rlpy takes only an old gymnasium: of a package that both files name, the first line counts. torch goes first, alone,
+# so that nothing else chooses its build.
+$(FRAMEWORKS)/.installed: $(FRAMEWORKS)/bin/python pyproject.toml constraints.txt constraints-frameworks.txt
+	awk -F== '!seen[$$1]++' constraints-frameworks.txt constraints.txt > $(FRAMEWORKS)/constraints.txt
+	$(FRAMEWORKS)/bin/python $(INSTALL) $(FRAMEWORKS)/constraints.txt torch
+	$(FRAMEWORKS)/bin/python $(INSTALL) $(FRAMEWORKS)/constraints.txt \
+		--editable '.[d3rlpy,minari,onnx,pandas,sb3,skops,torch]' beartype onnx pytest
+	touch $@
