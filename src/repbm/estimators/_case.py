@@ -31,7 +31,7 @@ class Case:
 
     @classmethod
     def of(cls, data: Trajectories, policy: Policy, discount: float = 1.0, horizon: int | None = None) -> Case:
-        policy = policy.reading(data.names)
+        policy = policy.bind(data.names)
         return cls(data, policy, policy.decisions(data), discount, horizon)
 
     @cached_property

@@ -47,7 +47,7 @@ class DecisionTable(ObservationPolicy):
     title: str = "rules"
     where: str | None = None
     places: tuple[int, ...] | None = None
-    """Where the columns stand among the observations, once that is known (`reading`)."""
+    """Where the columns stand among the observations, once that is known (`bind`)."""
 
     @classmethod
     def load(cls, path: str | Path) -> DecisionTable:
@@ -91,7 +91,7 @@ class DecisionTable(ObservationPolicy):
     def name(self) -> str:
         return self.title
 
-    def reading(self, observation_names: tuple[str, ...]) -> DecisionTable:
+    def bind(self, observation_names: tuple[str, ...]) -> DecisionTable:
         return replace(self, places=tuple(self._place(name, observation_names) for name in self.columns))
 
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
@@ -99,7 +99,7 @@ class DecisionTable(ObservationPolicy):
             raise InputError(
                 f"the table goes by the names of observations ({', '.join(self.columns)}), which are not known",
                 where=self.where,
-                fix="tell them with policy.reading(names)",
+                fix="tell them with policy.bind(names)",
             )
         columns = [observations[:, place] for place in self.places]
         chosen = np.full(len(observations), -1)

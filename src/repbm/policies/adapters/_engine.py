@@ -67,7 +67,7 @@ class EnginePolicy(ObservationPolicy):
     def _who(self) -> str:
         return f"policy {self._name}"
 
-    def reading(self, observation_names: tuple[str, ...]) -> EnginePolicy:
+    def bind(self, observation_names: tuple[str, ...]) -> EnginePolicy:
         if self.features is None:
             return self
         bound = EnginePolicy(
