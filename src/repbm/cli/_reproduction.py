@@ -13,7 +13,10 @@ def reproduction(
     results: Annotated[Path, typer.Argument(help="A folder with the folders that `repbm reproduce` wrote.")],
     out: Annotated[Path, typer.Option(help="The page: a file that ends in .md; figures go into a folder beside it.")],
     notes: Annotated[
-        Path | None, typer.Option(help="Words for the page: a TOML file, a table an experiment, a key a row.")
+        Path | None,
+        typer.Option(
+            help="Notes for the page: a TOML file with one table per experiment and one key per row of its results."
+        ),
     ] = None,
 ) -> None:
     """Write a page of stored experiments: our tables beside the published ones, and every figure."""

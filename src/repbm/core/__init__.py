@@ -1,9 +1,10 @@
-"""What every room shares: errors, random streams, labels, optional frameworks."""
+"""What every room shares: errors, random streams, labels, progress, optional frameworks."""
 
 from repbm.core._errors import InputError, nearest
 from repbm.core._extras import optional
 from repbm.core._labels import Label, as_label
 from repbm.core._numbers import number
+from repbm.core._progress import Progress, silent
 from repbm.core._random import stream
 
-__all__ = ["InputError", "Label", "as_label", "nearest", "number", "optional", "stream"]
+__all__ = ["InputError", "Label", "Progress", "as_label", "nearest", "number", "optional", "silent", "stream"]

@@ -12,7 +12,7 @@ import polars as pl
 
 from repbm.core import InputError, stream
 from repbm.estimators import Case
-from repbm.experiments._experiment import Experiment, Task, Tell, Worker
+from repbm.experiments._experiment import Announce, Experiment, Task, Worker
 from repbm.experiments._gain import SETTINGS, gains
 from repbm.experiments._objectives import checked_objective
 from repbm.experiments._points import Point, Sweep, base_of, sweep_of
@@ -90,11 +90,11 @@ class Balance(Experiment):
         points, policies = list(self.points.items()), Policies()
         problems = [_problem(point, policies) for point, _ in points]
 
-        def work(task: Task, seed: int, tell: Tell) -> pl.DataFrame:
+        def work(task: Task, seed: int, announce: Announce) -> pl.DataFrame:
             point, models = points[task.part]
             objectives = [checked_objective(model, self.name) for model in models]
             head = {"run": task.run, "part": task.part, "seed": seed, **asdict(point)}
-            rows = self._compared(problems[task.part], point, objectives, seed, tell)
+            rows = self._compared(problems[task.part], point, objectives, seed, announce)
             return pl.DataFrame([head | row for row in rows], schema=self.schema)
 
         return work
@@ -103,17 +103,17 @@ class Balance(Experiment):
         return gains(rows, self.parts)
 
     def _compared(
-        self, problem: Problem, point: Point, objectives: list[Objective], seed: int, tell: Tell
+        self, problem: Problem, point: Point, objectives: list[Objective], seed: int, announce: Announce
     ) -> list[dict[str, Any]]:
-        tell("the log")
+        announce("the log")
         data = problem.log(point.episodes, stream(seed, "log"))
         case = Case.of(data, problem.policy, horizon=problem.horizon)
         starts = data.initial_observations[: self.individuals]
-        tell("the truth")
+        announce("the truth")
         true = problem.truth(starts, seed, self.rollouts)
         rows = []
         for group in _together(point, objectives):
-            tell(", ".join(objective.name for objective in group))
+            announce(", ".join(objective.name for objective in group))
             began = time.perf_counter()
             fitted = self._fitted(case, point, group, problem.horizon, seed)
             found = [self._scored(model, problem, starts, true, seed) for model in fitted]

@@ -14,7 +14,7 @@ from repbm.core import InputError, stream
 from repbm.data import Trajectories
 from repbm.domains import Map2D, benchmark_policy, collect, map_behaviors, truth
 from repbm.estimators import Case, PerDecisionImportanceSampling
-from repbm.experiments._experiment import Experiment, Task, Tell, Worker
+from repbm.experiments._experiment import Announce, Experiment, Task, Worker
 from repbm.experiments._published import claims
 from repbm.experiments._resampling import mean_interval
 from repbm.experiments._toml import one_of, several, values
@@ -97,10 +97,10 @@ class BehaviorError(Experiment):
         world, policy = Map2D(), benchmark_policy("map2d")
         behaviors = {name: map_behaviors()[name] for name in self.behaviors}
 
-        def work(task: Task, seed: int, tell: Tell) -> pl.DataFrame:
+        def work(task: Task, seed: int, announce: Announce) -> pl.DataFrame:
             rows = []
             for name, behavior in behaviors.items():
-                tell(name)
+                announce(name)
                 data = collect(world, behavior, self.episodes, stream(seed, "log", name))
                 starts = data.initial_observations
                 true = truth(world, policy, starts, stream(seed, "truth", name), self.rollouts).mean()
@@ -110,7 +110,7 @@ class BehaviorError(Experiment):
                 for count in self.training_episodes:
                     other = collect(world, behavior, count, stream(seed, "training", name, count))
                     for k in self.neighbors:
-                        tell(f"{name}, {count} episodes, {k} neighbors")
+                        announce(f"{name}, {count} episodes, {k} neighbors")
                         learned = NeighborPolicy(other, k, self.prior).decisions(data).logged(slice(None))
                         row = {"training_episodes": count, "neighbors": k}
                         rows.append(head | row | _scored(data, learned, policy, true))

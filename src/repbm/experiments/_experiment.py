@@ -14,8 +14,8 @@ import polars as pl
 
 from repbm.core import InputError
 
-Tell = Callable[[str], None]
-"""Hears what a task begins."""
+Announce = Callable[[str], None]
+"""Called by a task with what it does next; how many tasks are done is for `Progress` to say."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,11 @@ class Task:
     part: int = 0
 
 
-Worker = Callable[[Task, int, Tell], pl.DataFrame]
-"""(task, seed of its run, tell) -> its rows, the same for the same task and seed but for seconds."""
+Worker = Callable[[Task, int, Announce], pl.DataFrame]
+"""(task, seed of its run, announce) -> the rows of the task.
+
+The same task and seed give the same rows, except for how many seconds they took.
+"""
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ def fingerprint(experiment: Experiment) -> str:
 
     A setting at its default is left out, so that one that is added later leaves stored runs what they were.
     """
-    digest = hashlib.sha256(json.dumps(experiment, default=_said, sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps(experiment, default=_changed_settings, sort_keys=True).encode())
     for file in experiment.files:
         try:
             digest.update(file.read_bytes())
@@ -85,7 +88,7 @@ def fingerprint(experiment: Experiment) -> str:
     return digest.hexdigest()
 
 
-def _said(spec: Any) -> dict[str, Any]:
-    """What a spec, or a part of one, says beyond the defaults of its fields."""
+def _changed_settings(spec: Any) -> dict[str, Any]:
+    """The fields of a spec, or of a part of one, that are not at their defaults."""
     given = {field: getattr(spec, field.name) for field in fields(spec)}
     return {field.name: value for field, value in given.items() if value != field.default}

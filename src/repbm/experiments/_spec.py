@@ -108,7 +108,7 @@ class Spec(Experiment):
 
         # Loaded once: what is compiled with it serves all runs.
         policy = self.evaluated()
-        return lambda task, seed, tell: run(self, seed, task.run, policy, tell)
+        return lambda task, seed, announce: run(self, seed, task.run, policy, announce)
 
     def table(self, rows: pl.DataFrame) -> pl.DataFrame:
         return table(rows, published(self.published), self.relative)

@@ -13,13 +13,10 @@ from typing import Any
 import polars as pl
 
 from repbm._version import __version__
-from repbm.core import InputError
+from repbm.core import InputError, Progress, silent
 from repbm.engines import in_processes
-from repbm.experiments._experiment import Experiment, Task, fingerprint
+from repbm.experiments._experiment import Announce, Experiment, Task, fingerprint
 from repbm.experiments._run import seed_of
-
-Progress = Callable[[str, int, int], None]
-"""Told what is at work, how many of the tasks to do are done, and of how many."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ class Store:
                 foreign = sorted(child.name for child in self.folder.iterdir() if not child.name.endswith(".partial"))
                 if foreign:
                     raise self._refused(f"the folder holds other files ('{foreign[0]}')")
-                self._replace(self._spec, lambda path: path.write_text(json.dumps(self._account(), indent=2) + "\n"))
+                self._replace(self._spec, lambda path: path.write_text(json.dumps(self.to_dict(), indent=2) + "\n"))
             self._check()
             return self.rows()
         except OSError as fault:
@@ -93,7 +90,8 @@ class Store:
     def _runs(self) -> Path:
         return self.folder / "runs.parquet"
 
-    def _account(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
+        """What `spec.json` holds."""
         sha = fingerprint(self.spec)
         return {"spec": asdict(self.spec), "sha256": sha, "seed": self.seed, "version": __version__}
 
@@ -147,23 +145,24 @@ def reproduce(
     missing = [task for task in spec.tasks(runs) if task not in finished]
     if missing:
         store.same_version()
-    tell = progress or (lambda what, done, total: None)
+    progress = progress or silent
     if workers > 1:
-        tell(f"{workers} at work", 0, len(missing))
+        progress(f"{workers} at work", 0, len(missing))
         for done, (_, rows) in enumerate(in_processes(partial(_rows_of, spec, seed), missing, workers), start=1):
             store.append(rows)
-            tell(f"{workers} at work", done, len(missing))
+            progress(f"{workers} at work", done, len(missing))
         missing = []
     for done, task in enumerate(missing):
         part = spec.parts[task.part]
         place = f"run {task.run + 1} of {runs}" + (f", {part}" if part else "")
-
-        def told(what: str, done: int = done, place: str = place) -> None:
-            tell(f"{place}: {what}", done, len(missing))
-
-        store.append(work(task, seed_of(seed, task.run), told))
+        store.append(work(task, seed_of(seed, task.run), _announced(progress, place, done, len(missing))))
     store.write_table()
     return store
+
+
+def _announced(progress: Progress, place: str, done: int, total: int) -> Announce:
+    """What a task announces, as progress of them all."""
+    return lambda what: progress(f"{place}: {what}", done, total)
 
 
 def _rows_of(spec: Experiment, seed: int) -> Callable[[Task], pl.DataFrame]:
