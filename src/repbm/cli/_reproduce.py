@@ -29,7 +29,7 @@ def reproduce(
     ],
     out: Annotated[Path, typer.Option(help="A folder for the runs; the same command again resumes there.")],
     runs: Annotated[
-        int | None, typer.Option(min=1, help="How many independent repetitions; default: as many as make it whole.")
+        int | None, typer.Option(min=1, help="How many independent repetitions; default: 100, for balance and gap 30.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all runs.")] = 0,
     workers: Annotated[int, typer.Option(min=1, help="Processes side by side, one thread each.")] = 1,

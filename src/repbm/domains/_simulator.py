@@ -108,7 +108,7 @@ def truth(
     A deterministic policy in a deterministic world needs no generator, and one rollout is exact.
     """
     if rollouts < 1:
-        raise InputError(f"{rollouts} rollouts tell nothing", fix="ask for at least 1")
+        raise InputError(f"{rollouts} rollouts have no mean", fix="ask for at least 1")
     returns = np.zeros(len(initial_states) * rollouts)
     starts = np.repeat(initial_states, rollouts, axis=0)
     for t, moment in enumerate(_moments(simulator, policy, starts, generator)):
@@ -140,7 +140,7 @@ def _moments(
 def _acted(
     chances: Float[np.ndarray, "batch actions"], generator: np.random.Generator | None
 ) -> Int[np.ndarray, " batch"]:
-    """An action a row; without a generator the policy must be sure of it."""
+    """One action per row; without a generator, the policy must be deterministic."""
     if generator is not None:
         return drawn(chances, generator)
     if (chances.max(axis=1) < 1).any():

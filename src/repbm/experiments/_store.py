@@ -79,7 +79,7 @@ class Store:
 
     @property
     def _key(self) -> list[str]:
-        """The columns that tell tasks apart."""
+        """The columns that identify a task."""
         return [column for column in ("run", "part") if column in self.spec.schema]
 
     @property

@@ -89,7 +89,7 @@ class TreeBias(Experiment):
         return work
 
     def table(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """One line a horizon and delta: the bias by formula, by enumeration, and on average over the logs."""
+        """One line per horizon and delta: the bias by formula, by enumeration, and on average over the logs."""
         lines = []
         for _, group in rows.group_by("horizon", "delta", maintain_order=True):
             errors = group.sort("run")["error"].to_numpy()

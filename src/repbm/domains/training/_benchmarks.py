@@ -22,9 +22,9 @@ _FEW = 100
 class Wanted:
     """The average value of a policy, and that of its behavior, each with a tolerance.
 
-    At most a `share` of the initial states may have the value `extreme`: if all had, individual values were no task.
-    Averages are over `states` initial states, the same for every policy; the behavior draws among all actions with
-    probability `epsilon`.
+    At most a `share` of the initial states may have the value `extreme`: if all had it, there would be nothing to
+    estimate for individuals. Averages are over `states` initial states, the same for every policy; the behavior draws
+    among all actions with probability `epsilon`.
     """
 
     value: float
@@ -37,7 +37,7 @@ class Wanted:
     states: int = 2000
 
 
-# Networks as in the paper. The weaker policy of CartPole is one that the training passes early: it is looked at often.
+# Networks as in the paper. The weaker policy of CartPole appears early in a training, so rounds are short there.
 _LONG = DQNOptions(hidden=(24, 48), middles=(0.0, 0.0, 0.0, 0.0), scales=(1.0, 1.0, 0.1, 1.0))
 _SHORT = replace(_LONG, rounds=1000, steps=1, updates=4)
 _CAR = DQNOptions(hidden=(100,), middles=(-0.5, 0.0), scales=(0.5, 0.03), memory=100_000, exploring=400)
@@ -53,8 +53,8 @@ TRAININGS: dict[str, tuple[Wanted, DQNOptions]] = {
 def train_benchmark_policy(name: str, seed: int = 0, progress: Progress | None = None) -> NetworkPolicy:
     """A policy of the published quality for the benchmark `name`; with seed 0 the one that `benchmark_policy` loads.
 
-    CartPole and MountainCar: the first network of deep Q learning with the published averages. Nothing else is asked
-    of it, least of all that it be easy to evaluate. HIV: see `train_hiv_policy`.
+    CartPole and MountainCar: the first network of deep Q learning with the published averages. Nothing else decides;
+    how well estimators do on it plays no part. HIV: see `train_hiv_policy`.
     """
     known_name(name, TRAINED, "trained policy")
     if name == "hiv":
@@ -71,7 +71,7 @@ def first_wanted(world: Simulator, wanted: Wanted, options: DQNOptions, seed: in
             continue
         few = truth(world, policy, starts[:_FEW])
         progress(f"value {few.mean():.4g}, wanted {wanted.value:g}", k, options.rounds)
-        # Most are far off, and a few states tell: by more than four standard errors.
+        # Most are far off, by more than four standard errors, and a few states are enough to see it.
         if abs(few.mean() - wanted.value) > wanted.tolerance + 4 * few.std() / np.sqrt(len(few)):
             continue
         if _as_wanted(world, wanted, policy, starts):

@@ -15,7 +15,7 @@ from repbm.policies import NetworkPolicy
 
 @dataclass(frozen=True)
 class DQNOptions:
-    """The sizes of a training. Networks see (observation - middles) / scales.
+    """The settings of a training. Networks see (observation - middles) / scales.
 
     A round acts `steps` steps in `episodes` episodes side by side, then updates the network `updates` times, each
     time on `batch` of the last `memory` steps. The share of random actions falls from 1 to `explored` over the first

@@ -18,10 +18,11 @@ from repbm.policies import Choices, NetworkPolicy, ObservationPolicy
 
 @dataclass(frozen=True)
 class FittedQOptions:
-    """The sizes of the training: Ernst et al. (2006), with the trees grown anew only `regrown` times a round.
+    """The settings of the training: Ernst et al. (2006), with the trees grown anew only `regrown` times per round.
 
     Between growths the trees keep their splits and only the values of their leaves are iterated (`sweeps` times),
-    as Ernst et al. (2005) propose: it converges, and is far cheaper. The package's own: `train_hiv_policy(0)`.
+    as Ernst et al. (2005) propose: it converges, and is far cheaper. `train_hiv_policy(0)` made the policy that comes
+    with the package.
     """
 
     horizon: int = 200
@@ -93,7 +94,7 @@ def _iterated(
 def _distilled(
     teacher: _Greedy, world: HIV, options: FittedQOptions, generator: np.random.Generator, progress: Progress
 ) -> NetworkPolicy:
-    """The best of several networks, each taught what the trees do in every state that the ones before visited.
+    """The best of several networks, each trained on what the trees do in all states that earlier networks visited.
 
     Ross et al. (2011), DAgger. The first states are the teacher's own.
     """

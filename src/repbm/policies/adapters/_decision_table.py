@@ -19,7 +19,7 @@ _ACTION = "action"
 
 @dataclass(frozen=True)
 class Rule:
-    """What to do where all conditions hold; one condition a column, None where any number will do."""
+    """What to do where all conditions hold; one condition per column, None where any number will do."""
 
     conditions: tuple[Condition | None, ...]
     action: str
@@ -29,8 +29,8 @@ class Rule:
 class DecisionTable(ObservationPolicy):
     """Rules in order: the first one whose conditions all hold says the action.
 
-    As CSV: one row a rule, one column an observation, under its name in the log (`age` or `obs_age`; those that no rule
-    looks at are left out), and a column `action`:
+    As CSV: one row per rule; one column per observation that a rule uses, under its name in the log (`age` or
+    `obs_age`); and a column `action`:
 
         age,sodium,action
         <40,*,wait
@@ -62,7 +62,7 @@ class DecisionTable(ObservationPolicy):
         except (csv.Error, UnicodeDecodeError) as fault:
             raise InputError(f"this is no CSV file that can be read ({fault})", where=where) from fault
         if not rows:
-            raise InputError("the decision table is empty", where=where, fix="write a header and one row a rule")
+            raise InputError("the decision table is empty", where=where, fix="write a header and one row per rule")
         return cls._of_rows([cell.strip() for cell in rows[0]], rows[1:], where, Path(path).stem)
 
     @classmethod
@@ -74,7 +74,7 @@ class DecisionTable(ObservationPolicy):
             here = f"{where}, row {number}"
             if len(row) != len(header):
                 raise InputError(
-                    f"{len(row)} cells under {len(header)} columns", where=here, fix="write one cell a column"
+                    f"{len(row)} cells under {len(header)} columns", where=here, fix="write one cell per column"
                 )
             if rules and not any(rules[-1].conditions):
                 raise InputError(
@@ -84,7 +84,7 @@ class DecisionTable(ObservationPolicy):
                 )
             rules.append(_rule(header, row, here))
         if not rules:
-            raise InputError("the decision table has no rule", where=where, fix="write one row a rule")
+            raise InputError("the decision table has no rule", where=where, fix="write one row per rule")
         return cls(names, tuple(rules), title, where)
 
     @property
