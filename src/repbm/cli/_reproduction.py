@@ -20,7 +20,7 @@ def reproduction(
     ] = None,
 ) -> None:
     """Write a page of stored experiments: our tables beside the published ones, and every figure."""
-    from repbm.core import InputError
+    from repbm.core import InputError, write_whole, writing
     from repbm.experiments import read_results, reproduction_page
 
     if out.suffix != ".md":
@@ -28,13 +28,11 @@ def reproduction(
     words = _words(notes) if notes is not None else {}
     page = reproduction_page(read_results(results), words, out.stem)
     folder = out.with_suffix("")
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        for name, png in page.figures.items():
-            (folder / name).write_bytes(png)
-        out.write_text(page.markdown, "utf-8")
-    except OSError as fault:
-        raise InputError(f"cannot be written ({fault.strerror})", where=str(out)) from fault
+    for name, png in page.figures.items():
+        write_whole(folder / name, lambda path, png=png: path.write_bytes(png))
+    write_whole(out, lambda path: path.write_text(page.markdown, "utf-8"))
     typer.echo(f"written to {out} and {folder}")
 
 

@@ -1,10 +1,25 @@
-"""What every room shares: errors, random streams, labels, progress, optional frameworks."""
+"""What every room shares: errors, random streams, labels, progress, files written whole, optional frameworks."""
 
 from repbm.core._errors import InputError, nearest
 from repbm.core._extras import optional
+from repbm.core._files import is_partial, partial_file, write_whole, writing
 from repbm.core._labels import Label, as_label
 from repbm.core._numbers import number
 from repbm.core._progress import Progress, silent
 from repbm.core._random import stream
 
-__all__ = ["InputError", "Label", "Progress", "as_label", "nearest", "number", "optional", "silent", "stream"]
+__all__ = [
+    "InputError",
+    "Label",
+    "Progress",
+    "as_label",
+    "is_partial",
+    "nearest",
+    "number",
+    "optional",
+    "partial_file",
+    "silent",
+    "stream",
+    "write_whole",
+    "writing",
+]

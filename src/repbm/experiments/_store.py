@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -13,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from repbm._version import __version__
-from repbm.core import InputError, Progress, silent
+from repbm.core import InputError, Progress, is_partial, silent, write_whole, writing
 from repbm.engines import in_processes
 from repbm.experiments._experiment import Announce, Experiment, Task, fingerprint
 from repbm.experiments._run import seed_of
@@ -29,17 +28,15 @@ class Store:
 
     def open(self) -> pl.DataFrame:
         """Make the folder, or take up the one that is there: its rows so far. One of another experiment is refused."""
-        try:
+        with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             if not self._spec.exists():
-                foreign = sorted(child.name for child in self.folder.iterdir() if not child.name.endswith(".partial"))
+                foreign = sorted(child.name for child in self.folder.iterdir() if not is_partial(child))
                 if foreign:
                     raise self._refused(f"the folder holds other files ('{foreign[0]}')")
-                self._replace(self._spec, lambda path: path.write_text(json.dumps(self.to_dict(), indent=2) + "\n"))
+                write_whole(self._spec, lambda path: path.write_text(json.dumps(self.to_dict(), indent=2) + "\n"))
             self._check()
             return self.rows()
-        except OSError as fault:
-            raise InputError(f"cannot be written ({fault.strerror})", where=str(self.folder)) from fault
 
     def rows(self) -> pl.DataFrame:
         """All rows so far, run by run."""
@@ -59,17 +56,17 @@ class Store:
         """Keep the rows of a task, in place of any it had: all of them or none."""
         earlier = self.rows().join(rows, on=self._key, how="anti", maintain_order="left")
         together = pl.concat([earlier, rows]).sort(self._key, maintain_order=True)
-        self._written(self._runs, together.write_parquet)
+        write_whole(self._runs, together.write_parquet)
 
     def write_table(self) -> pl.DataFrame:
         made = self.spec.table(self.rows())
-        self._written(self.folder / "table.csv", made.write_csv)
+        write_whole(self.folder / "table.csv", made.write_csv)
         return made
 
     def write_figures(self, figures: Mapping[str, bytes]) -> None:
         """Keep figures, PNG files by name."""
         for name, png in figures.items():
-            self._written(self.folder / f"{name}.png", lambda path, png=png: path.write_bytes(png))
+            write_whole(self.folder / f"{name}.png", lambda path, png=png: path.write_bytes(png))
 
     def same_version(self) -> None:
         """Refuse to add runs to those of another version: its numbers may differ."""
@@ -108,22 +105,6 @@ class Store:
 
     def _refused(self, what: str) -> InputError:
         return InputError(what, where=str(self.folder), fix="give another folder")
-
-    def _written(self, path: Path, write: Callable[[Path], Any]) -> None:
-        try:
-            self._replace(path, write)
-        except OSError as fault:
-            raise InputError(f"cannot be written ({fault.strerror})", where=str(path)) from fault
-
-    @staticmethod
-    def _replace(path: Path, write: Callable[[Path], Any]) -> None:
-        """Write beside the file, then rename: whoever looks sees the old file or the new, never a part."""
-        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-        try:
-            write(partial)
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
 
 
 def reproduce(
