@@ -1,5 +1,6 @@
-"""What every room shares: errors, random streams, labels, progress, files written whole, optional frameworks."""
+"""What every room shares: errors, random numbers, labels, progress, files written whole, optional frameworks."""
 
+from repbm.core._draws import draw
 from repbm.core._errors import InputError, nearest
 from repbm.core._extras import optional
 from repbm.core._files import is_partial, partial_file, write_whole, writing
@@ -13,6 +14,7 @@ __all__ = [
     "Label",
     "Progress",
     "as_label",
+    "draw",
     "is_partial",
     "nearest",
     "number",

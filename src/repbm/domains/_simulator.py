@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from repbm.core import InputError, Label
+from repbm.core import InputError, Label, draw
 from repbm.data import Categorical, Trajectories
-from repbm.domains._draws import drawn
 from repbm.policies import ObservationPolicy, Softened
 
 
@@ -142,7 +141,7 @@ def _acted(
 ) -> Int[np.ndarray, " batch"]:
     """One action per row; without a generator, the policy must be deterministic."""
     if generator is not None:
-        return drawn(chances, generator)
+        return draw(chances, generator)
     if (chances.max(axis=1) < 1).any():
         raise InputError("the policy draws its actions", fix="pass a random generator, and many rollouts")
     return chances.argmax(axis=1)
