@@ -40,8 +40,8 @@ def taken(policy: Any, observations: np.ndarray, labels: tuple[Any, ...]) -> lis
 
 def test_the_first_row_that_fits_wins(tmp_path: Path) -> None:
     rules = table(tmp_path, RULES)
-    assert taken(rules.reading(("age", "sodium")), STATES, (0, 1, 2, 3)) == [0, 1, 3, 1, 2, 2]
-    assert taken(rules.reading(("sodium", "weight", "age")), STATES[:, [1, 1, 0]], (0, 1, 2, 3)) == [0, 1, 3, 1, 2, 2]
+    assert taken(rules.bind(("age", "sodium")), STATES, (0, 1, 2, 3)) == [0, 1, 3, 1, 2, 2]
+    assert taken(rules.bind(("sodium", "weight", "age")), STATES[:, [1, 1, 0]], (0, 1, 2, 3)) == [0, 1, 3, 1, 2, 2]
 
 
 @pytest.mark.parametrize(
@@ -61,13 +61,13 @@ def test_the_first_row_that_fits_wins(tmp_path: Path) -> None:
     ],
 )
 def test_cells(tmp_path: Path, cell: str, inside: list[float], outside: list[float]) -> None:
-    policy = table(tmp_path, f"x,action\n{cell},yes\n" + ("*,no\n" if cell != "*" else "")).reading(("x",))
+    policy = table(tmp_path, f"x,action\n{cell},yes\n" + ("*,no\n" if cell != "*" else "")).bind(("x",))
     states = np.array([*inside, *outside], dtype=float)[:, None]
     assert taken(policy, states, ("no", "yes")) == ["yes"] * len(inside) + ["no"] * len(outside)
 
 
 def test_actions_are_spelled_as_the_log_does(tmp_path: Path) -> None:
-    policy = table(tmp_path, "x,action\n<0,1\n*,2.0\n").reading(("x",))
+    policy = table(tmp_path, "x,action\n<0,1\n*,2.0\n").bind(("x",))
     states = np.array([[-1.0], [1.0]])
     assert taken(policy, states, (1, 2)) == [1, 2]
     assert taken(policy, states, ("1", "2.0")) == ["1", "2.0"]
@@ -76,7 +76,7 @@ def test_actions_are_spelled_as_the_log_does(tmp_path: Path) -> None:
 def test_files_of_spreadsheets(tmp_path: Path) -> None:
     path = tmp_path / "rules.csv"
     path.write_bytes('\ufeff"age", action\r\n"<40", wait \r\n\r\n*,treat\r\n,\r\n'.encode())
-    policy = DecisionTable.load(path).reading(("age",))
+    policy = DecisionTable.load(path).bind(("age",))
     assert taken(policy, np.array([[30.0], [50.0]]), ("treat", "wait")) == ["wait", "treat"]
 
 

@@ -24,7 +24,7 @@ from repbm.domains import (
 )
 from repbm.domains._hiv import rates
 from repbm.domains.training import train_hiv_policy
-from repbm.domains.training._hiv_policy import Recipe
+from repbm.domains.training._hiv_policy import FittedQOptions
 from repbm.policies import CallablePolicy, Greedy, NetworkPolicy
 
 EFFICACIES = ((0.0, 0.0), (0.7, 0.0), (0.0, 0.3), (0.7, 0.3))
@@ -109,8 +109,12 @@ def test_the_policy_beats_every_constant_therapy() -> None:
 
 def test_a_short_training_gives_a_policy() -> None:
     """Two rounds of four patients: it runs, its file loads, and the same seed gives the same network."""
-    recipe = Recipe(horizon=5, patients=4, rounds=2, trees=3, regrown=1, sweeps=2, lessons=1, epochs=2, hidden=(4,))
-    first, again = train_hiv_policy(0, recipe), train_hiv_policy(0, recipe)
+    sizes = {"horizon": 5, "patients": 4, "rounds": 2, "trees": 3, "regrown": 1, "sweeps": 2, "lessons": 1, "epochs": 2}
+    options = FittedQOptions(**sizes, hidden=(4,))
+    told: list[tuple[str, int, int]] = []
+    first = train_hiv_policy(0, options, lambda what, done, total: told.append((what.partition(":")[0], done, total)))
+    assert told == [("round 1", 1, 3), ("round 2", 2, 3), ("lesson 1", 3, 3)]
+    again = train_hiv_policy(0, options)
     for (w, b), (w_again, b_again) in zip(first.layers, again.layers, strict=True):
         np.testing.assert_array_equal(w, w_again)
         np.testing.assert_array_equal(b, b_again)

@@ -63,7 +63,7 @@ def test_what_rows_of_numbers_are_is_found_once() -> None:
         ([[np.nan, 1.0], [0.0, 1.0]], ("observation 0", "not a finite number")),
         ([1], ("2 observations", "(1,)")),
         ([[[1, 2]], [[1, 2]]], ("2 observations", "(2, 1, 2)")),
-        ([["a", "b"], ["a", "b"]], ("rows of", "one number an action")),
+        ([["a", "b"], ["a", "b"]], ("rows of", "one number per action")),
         (["go", "stay"], ("'go'", "the log's actions are like 0")),
     ],
 )

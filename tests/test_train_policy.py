@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,16 +11,15 @@ import pytest
 
 from repbm._names import DOMAINS, TRAINED
 from repbm.cli import main
-from repbm.core import InputError, stream
+from repbm.core import InputError, Progress, silent, stream
 from repbm.domains import CartPole, Simulator, benchmark_policy, benchmark_world, collect, truth
 from repbm.domains._benchmarks import _WORLDS
 from repbm.domains.training import _benchmarks as trained
 from repbm.domains.training._benchmarks import TRAININGS, Wanted, first_wanted, train_benchmark_policy
-from repbm.domains.training._dqn import Recipe, learn
-from repbm.domains.training._hiv_policy import Recipe as PatientRecipe
+from repbm.domains.training._dqn import DQNOptions, learn
 from repbm.policies import NetworkPolicy
 
-TINY = Recipe(
+TINY = DQNOptions(
     hidden=(16,),
     middles=(0.0, 0.0, 0.0, 0.0),
     scales=(1.0, 1.0, 0.1, 1.0),
@@ -51,10 +49,6 @@ class Line(Simulator):
         return states.copy(), np.ones(len(states)), (actions == 0) & (states[:, 0] < 4)
 
 
-def silent(what: str, done: int, total: int) -> None:
-    pass
-
-
 def run(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> int:
     monkeypatch.setattr(sys, "argv", ["repbm", "train-policy", *map(str, words)])
     with pytest.raises(SystemExit) as done:
@@ -64,10 +58,10 @@ def run(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> int:
 
 def test_values_by_hand() -> None:
     """Episodes are cut after two steps, which ends nothing: 1 + 0.5 + 0.25 + ... = 2, and 1 where the world ends."""
-    recipe = Recipe(
+    options = DQNOptions(
         hidden=(8,), middles=(3.0,), scales=(2.0,), rounds=150, memory=500, prepared=64, exploring=150, discount=0.5
     )
-    *_, policy = learn(Line(), replace(recipe, rate=5e-3, followed=0.05), seed=1)
+    *_, policy = learn(Line(), replace(options, rate=5e-3, followed=0.05), seed=1)
     np.testing.assert_allclose(policy.scores(np.array([[2.0], [6.0]])), [[1.0, 2.0], [2.0, 2.0]], atol=0.05)
 
 
@@ -127,9 +121,9 @@ def test_names() -> None:
 @pytest.mark.parametrize("name", TRAININGS)
 def test_the_stored_policies_are_as_wanted(name: str) -> None:
     """On 2000 initial states that took no part in the choice; what is promised is wider than what was chosen by."""
-    wanted, recipe = TRAININGS[name]
+    wanted, options = TRAININGS[name]
     world, policy = benchmark_world(name), benchmark_policy(name)
-    assert tuple(len(b) for _, b in policy.layers[:-1]) == recipe.hidden
+    assert tuple(len(b) for _, b in policy.layers[:-1]) == options.hidden
     assert policy.activation == "tanh"
     values = truth(world, policy, world.initial(2000, stream(2, "new")))
     promised = {"cartpole-long": 1.5, "cartpole-short": 1.0, "mountaincar": 5.0}[name]
@@ -157,21 +151,19 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
     np.testing.assert_array_equal(NetworkPolicy.load(out).scores(starts), learned.scores(starts))
 
 
-def test_patients_are_treated_by_the_training_of_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its own tests train for real; here it says that the total is known."""
+def test_patients_are_treated_by_a_training_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own tests train for real, and see what it reports; here it is asked, and what it reports is passed on."""
 
-    def training(seed: int, recipe: PatientRecipe, progress: Callable[[str], None]) -> NetworkPolicy:
+    def training(seed: int, *, progress: Progress) -> NetworkPolicy:
         assert seed == 7
-        for k in range(recipe.rounds):
-            progress(f"round {k}")
-        for k in range(recipe.lessons):
-            progress(f"lesson {k}")
+        for k in range(3):
+            progress("a round", k + 1, 3)
         return benchmark_policy("hiv")
 
     monkeypatch.setattr(trained, "train_hiv_policy", training)
     told: list[tuple[int, int]] = []
     policy = train_benchmark_policy("hiv", 7, lambda what, done, total: told.append((done, total)))
-    assert told == [(k + 1, told[-1][0]) for k in range(len(told))]
+    assert told == [(1, 3), (2, 3), (3, 3)]
     assert policy.actions == benchmark_world("hiv").actions
 
 

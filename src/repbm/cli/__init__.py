@@ -1,4 +1,4 @@
-"""The command line: one file a command. Heavy imports wait until a command runs."""
+"""The command line: one file per command. Heavy imports wait until a command runs."""
 
 from repbm.cli._main import main
 

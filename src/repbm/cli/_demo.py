@@ -18,9 +18,10 @@ def demo(
     open_report: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
 ) -> None:
     """Log simulated patients with HIV, evaluate two treatments from the log alone, and show them next to the truth."""
-    from repbm.cli._console import progress, show
+    from repbm.cli._console import progress as progress_bar
+    from repbm.cli._console import show
     from repbm.cli._pages import needs_folder, pages_of
-    from repbm.core import stream
+    from repbm.core import silent, stream
     from repbm.domains import HIV, benchmark_policy, collect, truth
     from repbm.evaluation import check_target, evaluate
     from repbm.logs import log_frame
@@ -35,17 +36,16 @@ def demo(
         "interrupted therapy": interrupted,
         "both drugs always": CallablePolicy(lambda states: [3] * len(states), name="both drugs always"),
     }
-    with progress(False) as tell:
-        if tell is not None:
-            tell("treating patients", 0, 1)
+    with progress_bar(False) as shown:
+        progress = shown or silent
+        progress("treating patients", 0, 1)
         log = collect(world, interrupted, episodes, stream(seed, "demo"), 0.05)
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
             log_frame(log).write_parquet(out / "log.parquet")
-        evaluation = evaluate(log, policies, discount=_DISCOUNT, seed=seed, progress=tell)
+        evaluation = evaluate(log, policies, discount=_DISCOUNT, seed=seed, progress=progress)
         if out is not None:
-            if tell is not None:
-                tell("writing the report", 0, 1)
+            progress("writing the report", 0, 1)
             evaluation.write(out / "result", pages_of(evaluation, plots=True))
     starts = log.initial_observations
     known = {name: truth(world, policy, starts, discount=_DISCOUNT).mean() for name, policy in policies.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +15,7 @@ import typer
 if TYPE_CHECKING:
     import polars as pl
 
+    from repbm.core import Progress
     from repbm.experiments import Experiment
 
 
@@ -28,7 +29,7 @@ def reproduce(
     ],
     out: Annotated[Path, typer.Option(help="A folder for the runs; the same command again resumes there.")],
     runs: Annotated[
-        int | None, typer.Option(min=1, help="How many independent repetitions; default: as many as make it whole.")
+        int | None, typer.Option(min=1, help="How many independent repetitions; default: 100, for balance and gap 30.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all runs.")] = 0,
     workers: Annotated[int, typer.Option(min=1, help="Processes side by side, one thread each.")] = 1,
@@ -49,8 +50,8 @@ def reproduce(
     if policy is not None:
         experiment = _with_policy(experiment, policy)
     try:
-        with _progress() as tell:
-            store = run(experiment, runs or experiment.usual_runs, out, seed, tell, workers)
+        with _progress_bar() as progress:
+            store = run(experiment, runs or experiment.usual_runs, out, seed, progress, workers)
     except KeyboardInterrupt:
         print("repbm: stopped; finished runs are kept, and the same command resumes", file=sys.stderr)
         raise typer.Exit(130) from None
@@ -80,25 +81,26 @@ def _with_policy(experiment: Experiment, policy: str) -> Experiment:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[str, int, int], None] | None]:
+def _progress_bar() -> Iterator[Progress | None]:
     """A bar of runs on a terminal's standard error, with the time left once a run has shown how long one takes."""
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
 
     console = Console(stderr=True)
     if not console.is_terminal:
         yield None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[left]}"))
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Bar(*columns, console=console, transient=True) as bar:
         task = bar.add_task("starting", total=None, left="")
         began = time.monotonic()
 
-        def tell(what: str, done: int, total: int) -> None:
+        def progress(what: str, done: int, total: int) -> None:
             left = _left(time.monotonic() - began, done, total)
             bar.update(task, description=what, completed=done, total=total, left=left)
 
-        yield tell
+        yield progress
 
 
 def _left(seconds: float, done: int, total: int) -> str:

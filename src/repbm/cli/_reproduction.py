@@ -13,11 +13,14 @@ def reproduction(
     results: Annotated[Path, typer.Argument(help="A folder with the folders that `repbm reproduce` wrote.")],
     out: Annotated[Path, typer.Option(help="The page: a file that ends in .md; figures go into a folder beside it.")],
     notes: Annotated[
-        Path | None, typer.Option(help="Words for the page: a TOML file, a table an experiment, a key a row.")
+        Path | None,
+        typer.Option(
+            help="Notes for the page: a TOML file with one table per experiment and one key per row of its results."
+        ),
     ] = None,
 ) -> None:
     """Write a page of stored experiments: our tables beside the published ones, and every figure."""
-    from repbm.core import InputError
+    from repbm.core import InputError, write_whole, writing
     from repbm.experiments import read_results, reproduction_page
 
     if out.suffix != ".md":
@@ -25,13 +28,11 @@ def reproduction(
     words = _words(notes) if notes is not None else {}
     page = reproduction_page(read_results(results), words, out.stem)
     folder = out.with_suffix("")
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        for name, png in page.figures.items():
-            (folder / name).write_bytes(png)
-        out.write_text(page.markdown, "utf-8")
-    except OSError as fault:
-        raise InputError(f"cannot be written ({fault.strerror})", where=str(out)) from fault
+    for name, png in page.figures.items():
+        write_whole(folder / name, lambda path, png=png: path.write_bytes(png))
+    write_whole(out, lambda path: path.write_text(page.markdown, "utf-8"))
     typer.echo(f"written to {out} and {folder}")
 
 

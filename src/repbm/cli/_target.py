@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 
 @contextmanager
 def target(out: Path, suffixes: tuple[str, ...], what: str) -> Iterator[Callable[[Callable[[Path], object]], None]]:
-    """Refuse what cannot be written before anything is computed; then hand out how to write it.
+    """Refuse a file that cannot be written, before anything is computed; then give a function that writes it.
 
-    It is written beside `out`, then moved into its place: a stopped run leaves the old file, the new, or none.
+    That function takes another one, which is called with the path of a new file beside `out`; when it has filled the
+    file, it is moved to `out`. A command that fails or is stopped leaves the old file, or none.
     """
-    from repbm.core import InputError
+    from repbm.core import InputError, partial_file, writing
 
     if out.suffix.lower() not in suffixes:
         raise InputError(f"this is no name of a {what}", where=str(out), fix=f"let it end in {' or '.join(suffixes)}")
     folder = out.absolute().parent
-    try:
-        if out.is_dir():
-            raise InputError("this is a folder", where=str(out), fix="name a file")
-        if not folder.is_dir():
-            raise InputError("there is no such folder", where=str(folder), fix="make it first")
-        handle, name = tempfile.mkstemp(prefix=f".{out.name}.", suffix=f".partial{out.suffix}", dir=folder)
-    except OSError as fault:
-        raise InputError(f"cannot be written ({fault.strerror or fault})", where=str(out)) from fault
-    os.close(handle)
-    partial = Path(name)
+    with ExitStack() as stack:
+        with writing(out):
+            if out.is_dir():
+                raise InputError("this is a folder", where=str(out), fix="name a file")
+            if not folder.is_dir():
+                raise InputError("there is no such folder", where=str(folder), fix="make it first")
+            partial = stack.enter_context(partial_file(out))
 
-    def write(save: Callable[[Path], object]) -> None:
-        try:
-            save(partial)
-            partial.chmod(0o644)
-            partial.replace(out)
-        except OSError as fault:
-            raise InputError(f"cannot be written ({fault.strerror or fault})", where=str(out)) from fault
+        def write(save: Callable[[Path], object]) -> None:
+            with writing(out):
+                save(partial)
+                partial.replace(out)
 
-    try:
         yield write
-    finally:
-        partial.unlink(missing_ok=True)

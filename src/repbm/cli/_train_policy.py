@@ -20,15 +20,15 @@ def train_policy(
     ] = 0,
 ) -> None:
     """Learn a policy of the published quality: by DQN, chosen by its average value alone; hiv by fitted Q iteration."""
-    from repbm.cli._console import progress
+    from repbm.cli._console import progress as progress_bar
     from repbm.cli._target import target
     from repbm.core import stream
     from repbm.domains import benchmark_world, collect
     from repbm.domains.training import train_benchmark_policy
 
     with target(out, (".npz",), "policy") as write:
-        with progress(False) as tell:
-            policy = train_benchmark_policy(domain, seed, tell)
+        with progress_bar(False) as progress:
+            policy = train_benchmark_policy(domain, seed, progress)
         write(policy.save)
     log = collect(benchmark_world(domain), policy, _SHOWN, stream(seed, "train-policy", domain))
     typer.echo(f"mean return {log.returns().mean():.6g} over {_SHOWN} new episodes: {out}")

@@ -42,7 +42,7 @@ def value(
     acts = as_policy(policy, trust_pickle=trust_pickle)
     if not isinstance(acts, ObservationPolicy):
         raise InputError(f"policy '{policy}' is known at logged steps only", fix="give a function or a network")
-    acts = acts.reading(loaded.observation_names)
+    acts = acts.bind(loaded.observation_names)
     people = read_individuals(individuals, loaded.observation_names)
     # One rollout is enough where neither the model nor the policy draws at random.
     certain = not loaded.stochastic and acts.choices(people.states, loaded.labels).deterministic

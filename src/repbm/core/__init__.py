@@ -1,10 +1,12 @@
-"""What every room shares: errors, random streams, labels, optional frameworks."""
+"""What every room shares: errors, random numbers, labels, progress, files written whole, optional frameworks."""
 
 from repbm.core._draws import draw
 from repbm.core._errors import InputError, nearest
 from repbm.core._extras import optional
+from repbm.core._files import is_partial, partial_file, write_whole, writing
 from repbm.core._labels import Label, as_label
 from repbm.core._numbers import number
+from repbm.core._progress import Progress, silent
 from repbm.core._random import stream
 from repbm.core._thresholds import (
     BacktestRules,
@@ -27,13 +29,19 @@ __all__ = [
     "Label",
     "LogRules",
     "NoveltyRules",
+    "Progress",
     "SubgroupRules",
     "SupportRules",
     "Thresholds",
     "as_label",
     "draw",
+    "is_partial",
     "nearest",
     "number",
     "optional",
+    "partial_file",
+    "silent",
     "stream",
+    "write_whole",
+    "writing",
 ]

@@ -1,4 +1,4 @@
-"""Random draws, one a row."""
+"""Random choices, one per row of probabilities."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from jaxtyping import Float, Int
 def draw(
     probabilities: Float[np.ndarray, "batch choices"], generator: np.random.Generator
 ) -> Int[np.ndarray, " batch"]:
-    """One draw a row, in proportion to the numbers of that row."""
+    """For every row, the number of a column, drawn with the probabilities of that row.
+
+    Rows need not sum to exactly 1: they are taken as shares of their sum.
+    """
     cumulative = np.cumsum(probabilities, axis=1)
     marks = generator.random((len(probabilities), 1)) * cumulative[:, -1:]
     return (cumulative <= marks).sum(axis=1)

@@ -19,7 +19,7 @@ _SCALES = np.array([0.5, 0.5, 0.05, 0.5])
 
 @dataclass(frozen=True)
 class CartPole(Simulator):
-    """Push left (0) or right (1); reward 1 a step, the one that fails included; ends beyond 2.4 units or 12 degrees.
+    """Push left (0) or right (1); reward 1 per step, also for the one that fails; ends beyond 2.4 units or 12 degrees.
 
     The arithmetic is gymnasium's (Euler steps of 0.02 s in float64, observed as float32), after Barto, Sutton and
     Anderson (1983). `noise` is the standard deviation of Gaussian noise on every next state, in units of

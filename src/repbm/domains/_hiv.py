@@ -63,7 +63,7 @@ class HIV(Simulator):
 
 
 def rates(counts: Any, efficacies: Any) -> list[Any]:
-    """d/dt of (T1, T2, T1*, T2*, V, E) a day under the efficacies (e1, e2); NumPy or JAX, components first."""
+    """d/dt of (T1, T2, T1*, T2*, V, E) per day under the efficacies (e1, e2); NumPy or JAX, components first."""
     healthy_1, healthy_2, infected_1, infected_2, virus, immune = counts
     blocked, halted = efficacies
     caught_1 = (1 - blocked) * 8e-7 * virus * healthy_1
@@ -91,7 +91,7 @@ def _treated(counts: Float[np.ndarray, "batch 6"], efficacies: Float[np.ndarray,
 
 @cache
 def _compiled() -> Any:
-    """Tsit5 (explicit Runge-Kutta, order 5) with adaptive steps, one patient a row."""
+    """Tsit5 (explicit Runge-Kutta, order 5) with adaptive steps, one patient per row."""
     import diffrax
     import jax
     import jax.numpy as jnp

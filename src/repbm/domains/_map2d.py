@@ -19,10 +19,10 @@ _MOVES = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0], [0.0, 0.0]]
 class Map2D(Simulator):
     """Move one unit left (1), right (2), down (3), up (4), or stay (5), 15 times, from the top left corner.
 
-    Reward 1 a step within `radius` of the top right corner, -1 within `radius` of the bottom left one; Gaussian noise
-    of standard deviation `noise` on every next position. The paper's appendix "IS with approximate behavior policy".
-    Ours, where it gives no figure: a square of 5 units whose walls hold, radius 1.5, noise 0.1, start within 0.5
-    of the corner on each axis, and nothing but the horizon ends an episode.
+    Reward 1 for a step that ends within `radius` of the top right corner, -1 within `radius` of the bottom left one;
+    Gaussian noise of standard deviation `noise` on every next position. The paper's appendix "IS with approximate
+    behavior policy". The paper leaves open, and we chose: a square of 5 units whose walls stop every move, radius 1.5,
+    noise 0.1, a start within 0.5 of the corner on each axis, and episodes that only the horizon ends.
     """
 
     noise: float = 0.1

@@ -17,7 +17,7 @@ _SCALES = np.array([0.5, 0.03])
 
 @dataclass(frozen=True)
 class MountainCar(Simulator):
-    """Push left (0), not at all (1) or right (2); reward -1 a step; ends at position 0.5, moving right.
+    """Push left (0), not at all (1) or right (2); reward -1 per step; ends at position 0.5, moving right.
 
     The arithmetic is gymnasium's (in float64, observed as float32), after Moore (1990). `noise` is the standard
     deviation of Gaussian noise on every next state, in units of (0.5, 0.03): about how far position and velocity

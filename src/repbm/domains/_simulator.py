@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from repbm.core import InputError, Label
+from repbm.core import InputError, Label, draw
 from repbm.data import Categorical, Trajectories
-from repbm.domains._draws import drawn
 from repbm.policies import ObservationPolicy, Softened
 
 
@@ -108,7 +107,7 @@ def truth(
     A deterministic policy in a deterministic world needs no generator, and one rollout is exact.
     """
     if rollouts < 1:
-        raise InputError(f"{rollouts} rollouts tell nothing", fix="ask for at least 1")
+        raise InputError(f"{rollouts} rollouts have no mean", fix="ask for at least 1")
     returns = np.zeros(len(initial_states) * rollouts)
     starts = np.repeat(initial_states, rollouts, axis=0)
     for t, moment in enumerate(_moments(simulator, policy, starts, generator)):
@@ -140,9 +139,9 @@ def _moments(
 def _acted(
     chances: Float[np.ndarray, "batch actions"], generator: np.random.Generator | None
 ) -> Int[np.ndarray, " batch"]:
-    """An action a row; without a generator the policy must be sure of it."""
+    """One action per row; without a generator, the policy must be deterministic."""
     if generator is not None:
-        return drawn(chances, generator)
+        return draw(chances, generator)
     if (chances.max(axis=1) < 1).any():
         raise InputError("the policy draws its actions", fix="pass a random generator, and many rollouts")
     return chances.argmax(axis=1)

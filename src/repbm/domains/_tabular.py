@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
+from repbm.core import draw
 from repbm.data import Categorical, Trajectories
-from repbm.domains._draws import drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,14 +55,14 @@ class TabularWorld:
         self, behavior: Float[np.ndarray, "states actions"], episodes: int, generator: np.random.Generator
     ) -> Trajectories:
         """A log of the behavior policy, with its probabilities."""
-        state = drawn(np.broadcast_to(self.initial, (episodes, len(self.initial))), generator)
+        state = draw(np.broadcast_to(self.initial, (episodes, len(self.initial))), generator)
         who = np.arange(episodes)
         logged: list[tuple[np.ndarray, ...]] = []
         final = np.zeros(episodes)
         terminated = np.zeros(episodes, dtype=bool)
         for _ in range(self.horizon):
-            action = drawn(behavior[state], generator)
-            following = drawn(self.transitions[state, action], generator)
+            action = draw(behavior[state], generator)
+            following = draw(self.transitions[state, action], generator)
             earned = self.rewards[state, action] + (0.0 if self.arrivals is None else self.arrivals[following])
             logged.append((who, state, action, behavior[state, action], earned))
             final[who] = following

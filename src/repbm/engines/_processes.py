@@ -22,14 +22,15 @@ _ONE_THREAD = {
 }
 
 _work: Callable[[Any], Any] | None = None
-"""In a process of the pool: what does its tasks."""
+"""In a process of the pool: the function that does its tasks."""
 
 
 def in_processes(make: Callable[[], Callable[[T], R]], tasks: Sequence[T], workers: int) -> Iterator[tuple[T, R]]:
     """Every task with its result, in the order in which they finish.
 
-    Each process calls `make` once and does its tasks with what it gives; `make`, tasks and results go from process to
-    process, what `make` gives does not. The first task that raises ends it all, tasks under way excepted.
+    Each process calls `make` once, and does its tasks with the function that `make` returns. Only `make`, tasks and
+    results are pickled; that function need not be. The first task that raises ends the iteration; tasks that have
+    begun are still finished.
     """
     if not tasks:
         return
@@ -50,7 +51,7 @@ def _begin(make: Callable[[], Callable[[Any], Any]]) -> None:
 
 
 def _end_with_parent() -> None:
-    """A process that was killed cannot tell its workers: nobody waits for what they still do."""
+    """Stop this worker when its parent is gone: one that was killed could not stop it, and nobody reads its results."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -64,7 +65,7 @@ def _do(task: Any) -> Any:
 
 @contextmanager
 def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    """What the processes of the pool start with; this one's own stays as it is for libraries already loaded."""
+    """Environment variables for the processes that start meanwhile; those of this process come back afterwards."""
     earlier = {key: os.environ.get(key) for key in values}
     flags = os.environ.get("XLA_FLAGS", "")
     os.environ.update({**values, "XLA_FLAGS": f"{flags} {values.get('XLA_FLAGS', '')}".strip()})

@@ -40,7 +40,7 @@ class Case:
         horizon: int | None = None,
         behavior: Float[np.ndarray, "steps actions"] | None = None,
     ) -> Case:
-        policy = policy.reading(data.names)
+        policy = policy.bind(data.names)
         return cls(data, policy, policy.decisions(data), discount, horizon, behavior)
 
     @cached_property

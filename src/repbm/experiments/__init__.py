@@ -3,7 +3,7 @@
 from repbm.experiments._balance import Balance
 from repbm.experiments._behavior_error import BehaviorError
 from repbm.experiments._cells import result_cells
-from repbm.experiments._experiment import Experiment, Task, Tell, Worker, fingerprint
+from repbm.experiments._experiment import Announce, Experiment, Task, Worker, fingerprint
 from repbm.experiments._fidelity import Fidelity
 from repbm.experiments._load import EXPERIMENTS, load_experiment
 from repbm.experiments._objectives import alpha_of
@@ -23,6 +23,7 @@ __all__ = [
     "ROWS",
     "SCHEMA",
     "SPECS",
+    "Announce",
     "Balance",
     "BehaviorError",
     "Experiment",
@@ -34,7 +35,6 @@ __all__ = [
     "Store",
     "Sweep",
     "Task",
-    "Tell",
     "TreeBias",
     "Worker",
     "alpha_of",

@@ -12,7 +12,7 @@ import polars as pl
 
 from repbm.core import InputError, stream
 from repbm.estimators import Case
-from repbm.experiments._experiment import Experiment, Task, Tell, Worker
+from repbm.experiments._experiment import Announce, Experiment, Task, Worker
 from repbm.experiments._gain import SETTINGS, gains
 from repbm.experiments._objectives import checked_objective
 from repbm.experiments._points import Point, Sweep, base_of, sweep_of
@@ -52,14 +52,14 @@ in the model; `seconds` are those of all models fitted together over their numbe
 
 @dataclass(frozen=True)
 class Balance(Experiment):
-    """Sweeps of one factor at a time. Every model of a point sees the same log, starts alike and draws alike."""
+    """Sweeps of one factor at a time. All models of a point get the same log and the same random numbers."""
 
     individuals: int
     """How many logged initial states are judged at most."""
     rollouts: int
-    """How many from each of them tell the truth where there is noise."""
+    """How many rollouts from each of these states give its true value, in a world with noise."""
     model_rollouts: int
-    """How many tell the value in a model that draws."""
+    """How many rollouts give its value in a model that draws at random."""
     base: Point
     sweeps: tuple[Sweep, ...]
     paper: dict[str, PaperSettings]
@@ -75,7 +75,7 @@ class Balance(Experiment):
 
     @property
     def points(self) -> dict[Point, tuple[str, ...]]:
-        """Every point once, with the models of all sweeps that meet there."""
+        """Every point once, with the models of all sweeps that include it."""
         found: dict[Point, dict[str, None]] = {}
         for sweep in self.sweeps:
             for point in sweep.points():
@@ -90,11 +90,11 @@ class Balance(Experiment):
         points, policies = list(self.points.items()), Policies()
         problems = [_problem(point, policies) for point, _ in points]
 
-        def work(task: Task, seed: int, tell: Tell) -> pl.DataFrame:
+        def work(task: Task, seed: int, announce: Announce) -> pl.DataFrame:
             point, models = points[task.part]
             objectives = [checked_objective(model, self.name) for model in models]
             head = {"run": task.run, "part": task.part, "seed": seed, **asdict(point)}
-            rows = self._compared(problems[task.part], point, objectives, seed, tell)
+            rows = self._compared(problems[task.part], point, objectives, seed, announce)
             return pl.DataFrame([head | row for row in rows], schema=self.schema)
 
         return work
@@ -103,17 +103,17 @@ class Balance(Experiment):
         return gains(rows, self.parts)
 
     def _compared(
-        self, problem: Problem, point: Point, objectives: list[Objective], seed: int, tell: Tell
+        self, problem: Problem, point: Point, objectives: list[Objective], seed: int, announce: Announce
     ) -> list[dict[str, Any]]:
-        tell("the log")
+        announce("the log")
         data = problem.log(point.episodes, stream(seed, "log"))
         case = Case.of(data, problem.policy, horizon=problem.horizon)
         starts = data.initial_observations[: self.individuals]
-        tell("the truth")
+        announce("the truth")
         true = problem.truth(starts, seed, self.rollouts)
         rows = []
         for group in _together(point, objectives):
-            tell(", ".join(objective.name for objective in group))
+            announce(", ".join(objective.name for objective in group))
             began = time.perf_counter()
             fitted = self._fitted(case, point, group, problem.horizon, seed)
             found = [self._scored(model, problem, starts, true, seed) for model in fitted]
@@ -184,7 +184,7 @@ def _problem(point: Point, policies: Policies) -> Problem:
 def _together(point: Point, objectives: list[Objective]) -> list[list[Objective]]:
     """What is trained in one compiled call: published networks, those with a costly distance apart from the others.
 
-    Each member pays for all distances of its call, and comes out the same in any company.
+    Training takes the time of all distances in the call; which models share a call changes no result.
     """
     if point.fit != "paper":
         return [[objective] for objective in objectives]
@@ -200,7 +200,7 @@ def balance_of(given: Mapping[str, Any], name: str, where: str) -> Balance:
     counts = {"individuals": 1, "rollouts": 2, "model_rollouts": 2}
     kinds = dict.fromkeys(counts, int) | {"models": list, "base": dict, "sweeps": list}
     found = values(given, kinds | {"paper": dict, "residual": dict}, where, kinds)
-    # One rollout would not tell how far it may be off.
+    # One rollout does not show how far its value may be off.
     for key, least in counts.items():
         if found[key] < least:
             raise InputError(f"{key} = {found[key]} makes no experiment", where=where)

@@ -14,7 +14,7 @@ from repbm.core import InputError, stream
 from repbm.data import Trajectories
 from repbm.domains import Map2D, benchmark_policy, collect, map_behaviors, truth
 from repbm.estimators import Case, PerDecisionImportanceSampling
-from repbm.experiments._experiment import Experiment, Task, Tell, Worker
+from repbm.experiments._experiment import Announce, Experiment, Task, Worker
 from repbm.experiments._published import claims
 from repbm.experiments._resampling import mean_interval
 from repbm.experiments._toml import one_of, several, values
@@ -54,24 +54,24 @@ _COLUMNS: dict[str, Any] = {
 class BehaviorError(Experiment):
     """Logs of the 2-D map, and weighted PDIS with the behavior learned from other logs by nearest neighbors.
 
-    The paper's appendix "IS with approximate behavior policy": what differs are the episodes that the behavior is
-    learned from and the neighbors. The error of a behavior is the mean of |mu(a|s) - mu^(a|s)| over logged steps, that
-    of the estimate is (V^ - V) / V.
+    The paper's appendix "IS with approximate behavior policy", for different numbers of episodes to learn from and
+    of neighbors. The error of a behavior is the mean of |mu(a|s) - mu^(a|s)| over logged steps, that of the estimate is
+    (V^ - V) / V.
     """
 
     behaviors: tuple[str, ...]
-    """Of `map_behaviors`."""
+    """Names from `map_behaviors`."""
     episodes: int
-    """Those that are re-weighted."""
+    """How many episodes are re-weighted."""
     training_episodes: tuple[int, ...]
-    """Those that the behavior is learned from: other ones."""
+    """From how many other episodes the behavior is learned."""
     neighbors: tuple[int, ...]
     prior: float
-    """How many steps with the actions' overall shares count beside the neighbors."""
+    """The prior of `NeighborPolicy`: how many steps the overall shares of the actions count for."""
     rollouts: int
-    """How many from every initial state tell the truth."""
+    """How many rollouts from every initial state give its true value."""
     published: str = ""
-    """Whose published claims stand in the figure."""
+    """The name of the published claims that the figure shows."""
 
     schema = _ROWS
 
@@ -97,10 +97,10 @@ class BehaviorError(Experiment):
         world, policy = Map2D(), benchmark_policy("map2d")
         behaviors = {name: map_behaviors()[name] for name in self.behaviors}
 
-        def work(task: Task, seed: int, tell: Tell) -> pl.DataFrame:
+        def work(task: Task, seed: int, announce: Announce) -> pl.DataFrame:
             rows = []
             for name, behavior in behaviors.items():
-                tell(name)
+                announce(name)
                 data = collect(world, behavior, self.episodes, stream(seed, "log", name))
                 starts = data.initial_observations
                 true = truth(world, policy, starts, stream(seed, "truth", name), self.rollouts).mean()
@@ -110,7 +110,7 @@ class BehaviorError(Experiment):
                 for count in self.training_episodes:
                     other = collect(world, behavior, count, stream(seed, "training", name, count))
                     for k in self.neighbors:
-                        tell(f"{name}, {count} episodes, {k} neighbors")
+                        announce(f"{name}, {count} episodes, {k} neighbors")
                         learned = NeighborPolicy(other, k, self.prior).decisions(data).logged(slice(None))
                         row = {"training_episodes": count, "neighbors": k}
                         rows.append(head | row | _scored(data, learned, policy, true))
@@ -119,19 +119,19 @@ class BehaviorError(Experiment):
         return work
 
     def table(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """One line a behavior and a way to learn it; means over runs with 95 % intervals, and the deviation."""
+        """One line per behavior and way to learn it: means over runs, 95 % intervals and standard deviations."""
         lines = []
         for _, group in rows.group_by("behavior", "training_episodes", "neighbors", maintain_order=True):
             group = group.sort("run")
-            told = group["error"].drop_nulls().to_numpy()
+            errors = group["error"].drop_nulls().to_numpy()
             line = group.select("behavior", "training_episodes", "neighbors").row(0, named=True)
             line |= {
                 "runs": len(group),
                 "undefined": group["error"].null_count(),
                 "behavior_error": group["behavior_error"].mean(),
-                "error": float(told.mean()) if len(told) else None,
-                **dict(zip(("error_low", "error_high"), mean_interval(told), strict=True)),
-                "deviation": float(told.std(ddof=1)) if len(told) > 1 else None,
+                "error": float(errors.mean()) if len(errors) else None,
+                **dict(zip(("error_low", "error_high"), mean_interval(errors), strict=True)),
+                "deviation": float(errors.std(ddof=1)) if len(errors) > 1 else None,
                 "effective_episodes": group["effective_episodes"].mean(),
             }
             lines.append(line)

@@ -14,8 +14,8 @@ import polars as pl
 
 from repbm.core import InputError
 
-Tell = Callable[[str], None]
-"""Hears what a task begins."""
+Announce = Callable[[str], None]
+"""Called by a task with what it does next; how many tasks are done is for `Progress` to say."""
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,16 @@ class Task:
     part: int = 0
 
 
-Worker = Callable[[Task, int, Tell], pl.DataFrame]
-"""(task, seed of its run, tell) -> its rows, the same for the same task and seed but for seconds."""
+Worker = Callable[[Task, int, Announce], pl.DataFrame]
+"""(task, seed of its run, announce) -> the rows of the task.
+
+The same task and seed give the same rows, except for how many seconds they took.
+"""
 
 
 @dataclass(frozen=True)
 class Experiment(ABC):
-    """A spec that knows what to do, how to do a part of it, and what comes of all.
+    """What is repeated, how one task of it is done, and how the table of all rows is made.
 
     Rows are stored as tasks finish, each with its `run`, and with its `part` where a run has several.
     """
@@ -41,7 +44,7 @@ class Experiment(ABC):
     schema: ClassVar[dict[str, Any]]
     """The columns of stored rows."""
     hidden: ClassVar[tuple[str, ...]] = ()
-    """Columns of the table that say nothing new to a reader of all of it."""
+    """Columns of the table that are not printed: another column says the same."""
 
     @property
     def usual_runs(self) -> int:
@@ -50,7 +53,7 @@ class Experiment(ABC):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What the parts of a run are called; one without a name where a run is done in one go."""
+        """The names of the parts of a run; one empty name where a run is a single task."""
         return ("",)
 
     @property
@@ -60,23 +63,23 @@ class Experiment(ABC):
 
     @abstractmethod
     def worker(self) -> Worker:
-        """What does the tasks, with everything that they share: an error for what is missing comes before any work."""
+        """The function that does the tasks. What they share is loaded here: if it is missing, no work is lost."""
 
     @abstractmethod
     def table(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The result: a function of the rows, and of published figures where there are some."""
 
     def tasks(self, runs: int) -> list[Task]:
-        """Run by run, so that an experiment that is stopped knows as much of every part."""
+        """Run by run, so that an experiment that is stopped has as many runs of every part."""
         return [Task(run, part) for run in range(runs) for part in range(len(self.parts))]
 
 
 def fingerprint(experiment: Experiment) -> str:
     """SHA-256 of everything that the numbers depend on: the spec, and the files it names.
 
-    A setting at its default is left out, so that one that is added later leaves stored runs what they were.
+    Settings at their defaults are left out: a setting that is added later does not make stored runs another experiment.
     """
-    digest = hashlib.sha256(json.dumps(experiment, default=_said, sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps(experiment, default=_changed_settings, sort_keys=True).encode())
     for file in experiment.files:
         try:
             digest.update(file.read_bytes())
@@ -85,7 +88,7 @@ def fingerprint(experiment: Experiment) -> str:
     return digest.hexdigest()
 
 
-def _said(spec: Any) -> dict[str, Any]:
-    """What a spec, or a part of one, says beyond the defaults of its fields."""
+def _changed_settings(spec: Any) -> dict[str, Any]:
+    """The fields of a spec, or of a part of one, that are not at their defaults."""
     given = {field: getattr(spec, field.name) for field in fields(spec)}
     return {field.name: value for field, value in given.items() if value != field.default}

@@ -38,12 +38,12 @@ SETTINGS = ("world", "behavior", "noise", "episodes", "epsilon", "fit", "units")
 
 
 def gains(rows: pl.DataFrame, points: tuple[str, ...]) -> pl.DataFrame:
-    """One line a point and model, AM apart, over the runs in which both are defined.
+    """One line per point and model other than AM, over the runs in which both are defined.
 
-    Errors are mse_individual without the part that comes from drawing rollouts, of which `sampling_rmse` tells the
-    size. difference = mean error minus AM's, ratio = root of mean error over AM's, both with 95 % intervals by drawing
-    whole runs; `better` is the share of runs with the smaller error. The winner is "model" or "am" where the interval
-    of the difference leaves out 0, else "open".
+    Errors are mse_individual without the part that comes from drawing rollouts, whose root is `sampling_rmse`.
+    difference = mean error minus AM's, ratio = root of mean error over AM's, both with 95 % intervals by drawing whole
+    runs; `better` is the share of runs with the smaller error. The winner is "model" or "am" where the interval of the
+    difference leaves out 0, else "open".
     """
     lines = []
     for _, point in rows.group_by("part", maintain_order=True):

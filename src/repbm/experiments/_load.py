@@ -24,7 +24,7 @@ _KINDS: dict[str, Callable[[Mapping[str, Any], str, str], Experiment]] = {
 
 
 def load_experiment(name: str) -> Experiment:
-    """The experiment of this name, or the one in this TOML file, of the `kind` that stands there (`errors` without)."""
+    """The experiment of this name, or the one in this TOML file, of the `kind` given there (default: `errors`)."""
     text, called, where = source(name, EXPERIMENTS)
     given = parsed(text, where)
     kind = value(given.pop("kind", "errors"), str, "kind", where)

@@ -10,7 +10,7 @@ from repbm.core import InputError
 from repbm.models import AM, AM_PI, BOTH_RISKS, IPM, LinearMMD, Objective, RadialMMD, Wasserstein
 
 PAPER: dict[str, Objective] = {objective.name: objective for objective in (BOTH_RISKS, AM, AM_PI)}
-"""Objectives with the settings of a preset."""
+"""Objectives whose alpha and distance are those of the preset."""
 
 _DISTANCES: dict[str, IPM] = {
     "linear": LinearMMD(),
@@ -47,7 +47,7 @@ def named_objective(name: str) -> Objective | None:
 
 
 def checked_objective(name: str, where: str) -> Objective:
-    """The same, or an error that says how names are written."""
+    """The objective of a name, or an error that says how names are written."""
     objective = named_objective(name)
     if objective is None:
         raise InputError(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from repbm.experiments import Result
 
 Notes = Mapping[str, Mapping[str, str]]
-"""For every experiment, words by the name of a row; `about` introduces it, `conclusion` ends it."""
+"""Notes on every experiment: one for each row that needs it; `about` comes first, `conclusion` last."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Page:
 def reproduction_page(results: Sequence[Result], notes: Notes, folder: str) -> Page:
     """All results in the order of the notes, both fidelities in one section. Figures are linked in `folder`."""
     known = list(dict.fromkeys(result.experiment.name for result in results))
-    # As the notes have them; others after them.
+    # In the order of the notes; experiments without notes come last.
     names = [*(name for name in notes if name in known), *(name for name in known if name not in notes)]
     pictures: dict[str, bytes] = {}
     parts = [notes.get("page", {}).get("about", "# The paper, reproduced").strip()]
@@ -64,7 +64,7 @@ def _section(name: str, own: Mapping[str, Result], notes: Mapping[str, str]) -> 
 
 
 def _lines(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, str]]:
-    """A line an estimator: published, repeated as published, corrected; for the mean, then for individuals."""
+    """One line per estimator: published, repeated as published, corrected; for the mean, then for individuals."""
     rows = {kind: {row["estimator"]: row for row in table.iter_rows(named=True)} for kind, table in tables.items()}
     names = list(dict.fromkeys(name for table in rows.values() for name in table))
     lines = []
@@ -88,7 +88,7 @@ def _with_interval(row: Mapping[str, Any] | None, metric: str) -> str:
 
 
 def _differences(table: pl.DataFrame, notes: Mapping[str, str]) -> Iterator[str]:
-    """Rows that, repeated as published, are neither within the interval nor within a factor of 1.5; with the reason."""
+    """How many rows repeated as published agree with the paper; those that do not, each with the reason."""
     apart = []
     count = 0
     for row in table.iter_rows(named=True):

@@ -22,14 +22,14 @@ class Point:
 
     world: str = "cartpole-short"
     behavior: str = ""
-    """Whose policy, softened, makes the log: that of another world; the evaluated one without."""
+    """The world whose policy, softened, makes the log; empty: the evaluated policy itself."""
     noise: float = 0.0
     episodes: int = 100
     epsilon: float = 0.2
     """The share of uniform draws in the behavior."""
     fit: str = "paper"
     units: int = 16
-    """Of the network's layer."""
+    """How many units the hidden layer of the network has."""
 
     def __post_init__(self) -> None:
         one_of(self.world, WORLDS, "world")
@@ -103,7 +103,7 @@ def _point(base: Point, changes: Mapping[str, Any], where: str) -> Point:
 
 
 def _check(point: Point, models: tuple[str, ...], where: str) -> None:
-    """Fits in closed form know no distance between representations."""
+    """Refuse to balance what has no representation: fits in closed form."""
     for objective in (checked_objective(model, where) for model in models):
         if objective.balances and point.fit in ("precise", "tabular"):
             raise InputError(

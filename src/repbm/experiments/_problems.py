@@ -20,7 +20,7 @@ _STATES, _ACTIONS, _HORIZON = 20, 3, 10
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """Individual values, and the mean squared error that they have themselves."""
+    """True individual values, and their own mean squared error, which is 0 unless they are means of rollouts."""
 
     values: Float[np.ndarray, " individuals"]
     error: float
@@ -101,7 +101,7 @@ class Tabular(Problem):
 
 
 class Policies(dict[str, ObservationPolicy]):
-    """Benchmark policies, each loaded once: code compiled with one is found again."""
+    """Benchmark policies, each loaded once, so that code compiled for one is used again."""
 
     def __missing__(self, name: str) -> ObservationPolicy:
         self[name] = benchmark_policy(name)

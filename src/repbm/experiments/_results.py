@@ -37,7 +37,7 @@ class Result:
 
 
 def read_results(folder: Path) -> list[Result]:
-    """The experiments in the folders inside; those that are none of ours, or changed since, are errors."""
+    """The experiments stored in the folders inside; an error where one is not ours, or has changed since."""
     found = [_read(file.parent) for file in sorted(folder.glob("*/spec.json"))]
     if not found:
         raise InputError("no experiment is stored in it", where=str(folder), fix="run `repbm reproduce` into it first")

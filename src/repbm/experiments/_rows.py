@@ -36,9 +36,9 @@ def is_row(name: str) -> bool:
 
 
 def critic_of(row: str) -> tuple[str, float] | None:
-    """The critic that a row leans on, and the softening of the policy it is fitted for; None where there is none."""
+    """The critic that a row uses, and the softening of the policy that it is fitted for; None without a critic."""
     if row in PRECISE or alpha_of(row) is not None:
         return row, 0.0
-    recipe = ESTIMATORS[row]
-    critic = getattr(recipe, "critic", None)
-    return None if critic is None else (critic, getattr(recipe, "softening", 0.0))
+    estimator = ESTIMATORS[row]
+    critic = getattr(estimator, "critic", None)
+    return None if critic is None else (critic, getattr(estimator, "softening", 0.0))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from repbm.core import InputError, stream
 from repbm.domains import collect, truth
 from repbm.estimators import Case, Estimate
 from repbm.experiments._critics import Critics
+from repbm.experiments._experiment import Announce
 from repbm.experiments._fidelity import Fidelity
 from repbm.experiments._rows import SCHEMA
 from repbm.experiments._spec import Spec
@@ -34,15 +34,16 @@ def run(
     seed: int,
     number: int = 0,
     policy: ObservationPolicy | None = None,
-    tell: Callable[[str], None] = lambda row: None,
+    announce: Announce = lambda row: None,
 ) -> pl.DataFrame:
-    """The rows of one run; the same for the same spec and seed, seconds apart. `tell` hears of a row that begins.
+    """The rows of one run; the same spec and seed give the same rows, except for `seconds`.
 
-    `policy` is that of the spec, already loaded: what is compiled with it then serves all runs.
+    `policy` is that of the spec, already loaded: code that was compiled for it then serves all runs. `announce` is
+    called with the name of every row before it is computed.
     """
     world, policy = spec.world(), policy or spec.evaluated()
     behavior = epsilon_greedy(policy, spec.epsilon)
-    tell("the log")
+    announce("the log")
     data = collect(world, behavior, spec.episodes, stream(seed, "log"))
     case = Case.of(data, policy, spec.discount, spec.horizon)
     rollouts = 1 if case.deterministic else _ROLLOUTS
@@ -51,7 +52,7 @@ def run(
     made = AsPublished(critics) if spec.fidelity is Fidelity.AS_PUBLISHED else critics
     rows = []
     for name in spec.rows:
-        tell(name)
+        announce(name)
         began = time.perf_counter()
         row = _errors(_estimate(made, case, name), true)
         rows.append({"run": number, "seed": seed, "estimator": name, "seconds": time.perf_counter() - began, **row})

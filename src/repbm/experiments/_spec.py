@@ -42,13 +42,13 @@ class Spec(Experiment):
     policy: str
     episodes: int
     epsilon: float
-    """The share of uniform draws in the behavior: greedy on the policy otherwise."""
+    """The share of uniform draws in the behavior, which otherwise takes the most probable action of the policy."""
     horizon: int
     discount: float
     rows: tuple[str, ...]
     paper: PaperSettings
     published: str = ""
-    """Whose published figures stand beside the rows."""
+    """The name of the published figures that are shown beside ours."""
     relative: bool = False
     """Whether the table, and the published figures, are shares of the true value."""
     fidelity: Fidelity = Fidelity.CORRECTED
@@ -103,12 +103,12 @@ class Spec(Experiment):
         return (Path(path if colon and path.endswith(".py") else self.policy),)
 
     def worker(self) -> Worker:
-        # Runs are made for specs, and know them.
+        # Imported here: that file imports this one.
         from repbm.experiments._run import run
 
-        # Loaded once: what is compiled with it serves all runs.
+        # Loaded once, so that code compiled for it serves all runs.
         policy = self.evaluated()
-        return lambda task, seed, tell: run(self, seed, task.run, policy, tell)
+        return lambda task, seed, announce: run(self, seed, task.run, policy, announce)
 
     def table(self, rows: pl.DataFrame) -> pl.DataFrame:
         return table(rows, published(self.published), self.relative)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -13,13 +12,10 @@ from typing import Any
 import polars as pl
 
 from repbm._version import __version__
-from repbm.core import InputError
+from repbm.core import InputError, Progress, is_partial, silent, write_whole, writing
 from repbm.engines import in_processes
-from repbm.experiments._experiment import Experiment, Task, fingerprint
+from repbm.experiments._experiment import Announce, Experiment, Task, fingerprint
 from repbm.experiments._run import seed_of
-
-Progress = Callable[[str, int, int], None]
-"""Told what is at work, how many of the tasks to do are done, and of how many."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +28,15 @@ class Store:
 
     def open(self) -> pl.DataFrame:
         """Make the folder, or take up the one that is there: its rows so far. One of another experiment is refused."""
-        try:
+        with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             if not self._spec.exists():
-                foreign = sorted(child.name for child in self.folder.iterdir() if not child.name.endswith(".partial"))
+                foreign = sorted(child.name for child in self.folder.iterdir() if not is_partial(child))
                 if foreign:
                     raise self._refused(f"the folder holds other files ('{foreign[0]}')")
-                self._replace(self._spec, lambda path: path.write_text(json.dumps(self._account(), indent=2) + "\n"))
+                write_whole(self._spec, lambda path: path.write_text(json.dumps(self.to_dict(), indent=2) + "\n"))
             self._check()
             return self.rows()
-        except OSError as fault:
-            raise InputError(f"cannot be written ({fault.strerror})", where=str(self.folder)) from fault
 
     def rows(self) -> pl.DataFrame:
         """All rows so far, run by run."""
@@ -62,17 +56,17 @@ class Store:
         """Keep the rows of a task, in place of any it had: all of them or none."""
         earlier = self.rows().join(rows, on=self._key, how="anti", maintain_order="left")
         together = pl.concat([earlier, rows]).sort(self._key, maintain_order=True)
-        self._written(self._runs, together.write_parquet)
+        write_whole(self._runs, together.write_parquet)
 
     def write_table(self) -> pl.DataFrame:
         made = self.spec.table(self.rows())
-        self._written(self.folder / "table.csv", made.write_csv)
+        write_whole(self.folder / "table.csv", made.write_csv)
         return made
 
     def write_figures(self, figures: Mapping[str, bytes]) -> None:
         """Keep figures, PNG files by name."""
         for name, png in figures.items():
-            self._written(self.folder / f"{name}.png", lambda path, png=png: path.write_bytes(png))
+            write_whole(self.folder / f"{name}.png", lambda path, png=png: path.write_bytes(png))
 
     def same_version(self) -> None:
         """Refuse to add runs to those of another version: its numbers may differ."""
@@ -82,7 +76,7 @@ class Store:
 
     @property
     def _key(self) -> list[str]:
-        """The columns that tell tasks apart."""
+        """The columns that identify a task."""
         return [column for column in ("run", "part") if column in self.spec.schema]
 
     @property
@@ -93,7 +87,8 @@ class Store:
     def _runs(self) -> Path:
         return self.folder / "runs.parquet"
 
-    def _account(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
+        """What `spec.json` holds."""
         sha = fingerprint(self.spec)
         return {"spec": asdict(self.spec), "sha256": sha, "seed": self.seed, "version": __version__}
 
@@ -110,22 +105,6 @@ class Store:
 
     def _refused(self, what: str) -> InputError:
         return InputError(what, where=str(self.folder), fix="give another folder")
-
-    def _written(self, path: Path, write: Callable[[Path], Any]) -> None:
-        try:
-            self._replace(path, write)
-        except OSError as fault:
-            raise InputError(f"cannot be written ({fault.strerror})", where=str(path)) from fault
-
-    @staticmethod
-    def _replace(path: Path, write: Callable[[Path], Any]) -> None:
-        """Write beside the file, then rename: whoever looks sees the old file or the new, never a part."""
-        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-        try:
-            write(partial)
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
 
 
 def reproduce(
@@ -147,23 +126,24 @@ def reproduce(
     missing = [task for task in spec.tasks(runs) if task not in finished]
     if missing:
         store.same_version()
-    tell = progress or (lambda what, done, total: None)
+    progress = progress or silent
     if workers > 1:
-        tell(f"{workers} at work", 0, len(missing))
+        progress(f"{workers} at work", 0, len(missing))
         for done, (_, rows) in enumerate(in_processes(partial(_rows_of, spec, seed), missing, workers), start=1):
             store.append(rows)
-            tell(f"{workers} at work", done, len(missing))
+            progress(f"{workers} at work", done, len(missing))
         missing = []
     for done, task in enumerate(missing):
         part = spec.parts[task.part]
         place = f"run {task.run + 1} of {runs}" + (f", {part}" if part else "")
-
-        def told(what: str, done: int = done, place: str = place) -> None:
-            tell(f"{place}: {what}", done, len(missing))
-
-        store.append(work(task, seed_of(seed, task.run), told))
+        store.append(work(task, seed_of(seed, task.run), _announced(progress, place, done, len(missing))))
     store.write_table()
     return store
+
+
+def _announced(progress: Progress, place: str, done: int, total: int) -> Announce:
+    """What a task announces, as progress of them all."""
+    return lambda what: progress(f"{place}: {what}", done, total)
 
 
 def _rows_of(spec: Experiment, seed: int) -> Callable[[Task], pl.DataFrame]:

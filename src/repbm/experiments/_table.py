@@ -25,7 +25,7 @@ _SCHEMA: dict[str, Any] = {
 
 
 def table(rows: pl.DataFrame, published: pl.DataFrame, relative: bool = False) -> pl.DataFrame:
-    """One line an estimator, in the order of the rows.
+    """One line per estimator, in the order of the rows.
 
     rmse_mean = sqrt(mean error_mean^2) and rmse_individual = sqrt(mean mse_individual) over the runs where they are
     defined, each with a 95 % bootstrap interval over runs (null for fewer than 2); what the paper has; and whether the

@@ -18,7 +18,7 @@ from repbm.domains import (
     tree_bias,
 )
 from repbm.estimators import Case, ImportanceSampling
-from repbm.experiments._experiment import Experiment, Task, Tell, Worker
+from repbm.experiments._experiment import Announce, Experiment, Task, Worker
 from repbm.experiments._resampling import mean_interval
 from repbm.experiments._toml import several, values
 
@@ -72,10 +72,10 @@ class TreeBias(Experiment):
         policy = benchmark_policy("tree")
         behaviors = {delta: estimated_tree_behavior(delta) for delta in self.deltas}
 
-        def work(task: Task, seed: int, tell: Tell) -> pl.DataFrame:
+        def work(task: Task, seed: int, announce: Announce) -> pl.DataFrame:
             rows = []
             for horizon in self.horizons:
-                tell(f"horizon {horizon}")
+                announce(f"horizon {horizon}")
                 world = BinaryTree(horizon)
                 data = collect(world, policy, self.episodes, stream(seed, "log", horizon), epsilon=1.0)
                 for delta, behavior in behaviors.items():
@@ -89,7 +89,7 @@ class TreeBias(Experiment):
         return work
 
     def table(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """One line a horizon and delta: the bias by formula, by enumeration, and on average over the logs."""
+        """One line per horizon and delta: the bias by formula, by enumeration, and on average over the logs."""
         lines = []
         for _, group in rows.group_by("horizon", "delta", maintain_order=True):
             errors = group.sort("run")["error"].to_numpy()

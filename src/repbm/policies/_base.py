@@ -21,7 +21,7 @@ _BLOCK = 1 << 18
 class Choices:
     """What a policy does for a batch of observations, in labels of its own.
 
-    Either one code an observation (deterministic) or one row of probabilities an observation.
+    `what` holds one code for each observation (a deterministic policy), or one row of probabilities for each.
     """
 
     labels: tuple[Label, ...]
@@ -45,7 +45,7 @@ class Choices:
         return result
 
     def of(self, actions: Categorical) -> Float[np.ndarray, " batch"]:
-        """The probability of one given action an observation."""
+        """The probability of the given action of each observation."""
         column = {label: k for k, label in enumerate(self.labels)}
         place = np.asarray([column.get(label, -1) for label in actions.labels])[actions.codes]
         if self.deterministic:
@@ -74,7 +74,7 @@ class Decisions:
 
     `labels` are the log's actions, in the log's codes, followed by actions that only the policy takes.
     `logged` gives the probability that the policy gives the logged action, at a slice of steps. `matrix` computes
-    the probabilities of all actions, one column a label; None where the log only tells `logged`.
+    the probabilities of all actions, one column per label; None where only `logged` is known.
     """
 
     labels: tuple[Label, ...]
@@ -109,8 +109,11 @@ class Policy(ABC):
         """A short name for tables and messages."""
         return type(self).__name__
 
-    def reading(self, observation_names: tuple[str, ...]) -> Policy:
-        """The policy on observations of these names; itself where only their order counts."""
+    def bind(self, observation_names: tuple[str, ...]) -> Policy:
+        """The policy for a log whose observations have these names.
+
+        A policy that finds its columns by name looks them up here; one that goes by their order returns itself.
+        """
         return self
 
     @property
@@ -126,7 +129,7 @@ class Policy(ABC):
 class ObservationPolicy(Policy):
     """A policy that is a function of the observation alone: it can also act where no log is."""
 
-    def reading(self, observation_names: tuple[str, ...]) -> ObservationPolicy:
+    def bind(self, observation_names: tuple[str, ...]) -> ObservationPolicy:
         return self
 
     @abstractmethod

@@ -41,7 +41,7 @@ def by_table(x: Float[np.ndarray, "steps features"], taken: Int[np.ndarray, " st
 
 
 def by_logistic(x: Float[np.ndarray, "steps features"], taken: Int[np.ndarray, " steps"], actions: int) -> Chances:
-    """Multinomial logistic regression on standardised features."""
+    """Multinomial logistic regression on standardized features."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler

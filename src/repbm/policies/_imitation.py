@@ -26,7 +26,7 @@ class Imitation(ObservationPolicy):
 
     @property
     def name(self) -> str:
-        return "practice"
+        return "what is done now"
 
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         return Choices(self.labels, np.asarray(self.chances(observations), dtype=np.float64))

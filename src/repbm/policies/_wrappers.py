@@ -22,8 +22,8 @@ class Softened(ObservationPolicy):
     def name(self) -> str:
         return f"{self.policy.name}, softened"
 
-    def reading(self, observation_names: tuple[str, ...]) -> Softened:
-        return replace(self, policy=self.policy.reading(observation_names))
+    def bind(self, observation_names: tuple[str, ...]) -> Softened:
+        return replace(self, policy=self.policy.bind(observation_names))
 
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         inner = self.policy.choices(observations, labels)
@@ -41,8 +41,8 @@ class Greedy(ObservationPolicy):
     def name(self) -> str:
         return f"{self.policy.name}, greedy"
 
-    def reading(self, observation_names: tuple[str, ...]) -> Greedy:
-        return replace(self, policy=self.policy.reading(observation_names))
+    def bind(self, observation_names: tuple[str, ...]) -> Greedy:
+        return replace(self, policy=self.policy.bind(observation_names))
 
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         return self.policy.choices(observations, labels).greedy()

@@ -14,8 +14,8 @@ from repbm.policies import NetworkPolicy
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """The sizes of a training. Networks see (observation - middles) / scales.
+class DQNOptions:
+    """The settings of a training. Networks see (observation - middles) / scales.
 
     A round acts `steps` steps in `episodes` episodes side by side, then updates the network `updates` times, each
     time on `batch` of the last `memory` steps. The share of random actions falls from 1 to `explored` over the first
@@ -40,7 +40,7 @@ class Recipe:
     """The share of its distance to the network that the target network moves at every update."""
 
 
-def learn(world: Simulator, recipe: Recipe, seed: int) -> Iterator[NetworkPolicy]:
+def learn(world: Simulator, options: DQNOptions, seed: int) -> Iterator[NetworkPolicy]:
     """The greedy policy after every round.
 
     Mnih et al. (2015) with the targets of van Hasselt et al. (2016): r + discount * Q'(s', argmax_a Q(s', a)), Q' the
@@ -49,26 +49,28 @@ def learn(world: Simulator, recipe: Recipe, seed: int) -> Iterator[NetworkPolicy
     """
     from repbm.domains.training._dqn_update import Learner
 
-    crowd, memory = _Crowd(world, recipe.episodes, stream(seed, "dqn", "actions")), _Memory(recipe)
-    learner = Learner.fresh(recipe, len(world.actions), stream(seed, "dqn", "network"))
+    crowd, memory = _Crowd(world, options.episodes, stream(seed, "dqn", "actions")), _Memory(options)
+    learner = Learner.fresh(options, len(world.actions), stream(seed, "dqn", "network"))
     draws = stream(seed, "dqn", "memory")
-    policy = _on_observations(learner.layers(), recipe, world)
-    while memory.seen < recipe.prepared:
+    policy = _on_observations(learner.layers(), options, world)
+    while memory.seen < options.prepared:
         memory.add(crowd.stepped(policy, 1.0))
-    for k in range(recipe.rounds):
-        epsilon = float(np.interp(k, (0, recipe.exploring), (1.0, recipe.explored)))
-        for _ in range(recipe.steps):
+    for k in range(options.rounds):
+        epsilon = float(np.interp(k, (0, options.exploring), (1.0, options.explored)))
+        for _ in range(options.steps):
             memory.add(crowd.stepped(policy, epsilon))
         learner = learner.improved(memory.drawn(draws))
-        policy = _on_observations(learner.layers(), recipe, world)
+        policy = _on_observations(learner.layers(), options, world)
         yield policy
 
 
-def _on_observations(layers: list[tuple[np.ndarray, np.ndarray]], recipe: Recipe, world: Simulator) -> NetworkPolicy:
+def _on_observations(
+    layers: list[tuple[np.ndarray, np.ndarray]], options: DQNOptions, world: Simulator
+) -> NetworkPolicy:
     """The network on plain observations: their scaling is folded into w0 and b0."""
     w, b = layers[0]
-    w = w / np.asarray(recipe.scales)[:, None]
-    return NetworkPolicy([(w, b - np.asarray(recipe.middles) @ w), *layers[1:]], actions=world.actions)
+    w = w / np.asarray(options.scales)[:, None]
+    return NetworkPolicy([(w, b - np.asarray(options.middles) @ w), *layers[1:]], actions=world.actions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +111,9 @@ class _Crowd:
 class _Memory:
     """The last steps, in single precision and as the network sees them; the oldest are overwritten."""
 
-    def __init__(self, recipe: Recipe) -> None:
-        self.recipe, self.seen = recipe, 0
-        size, rows = recipe.memory, (recipe.memory, len(recipe.scales))
+    def __init__(self, options: DQNOptions) -> None:
+        self.options, self.seen = options, 0
+        size, rows = options.memory, (options.memory, len(options.scales))
         self.steps = Steps(
             observations=np.empty(rows, np.float32),
             actions=np.empty(size, np.int32),
@@ -121,14 +123,14 @@ class _Memory:
         )
 
     def add(self, new: Steps) -> None:
-        middles, scales = self.recipe.middles, self.recipe.scales
-        where = (self.seen + np.arange(len(new.actions))) % self.recipe.memory
+        middles, scales = self.options.middles, self.options.scales
+        where = (self.seen + np.arange(len(new.actions))) % self.options.memory
         for name, values in vars(new).items():
             getattr(self.steps, name)[where] = (values - middles) / scales if values.ndim == 2 else values
         self.seen += len(where)
 
     def drawn(self, generator: np.random.Generator) -> Steps:
         """A batch for each update of a round."""
-        size = (self.recipe.updates, self.recipe.batch)
-        which = generator.integers(min(self.seen, self.recipe.memory), size=size)
+        size = (self.options.updates, self.options.batch)
+        which = generator.integers(min(self.seen, self.options.memory), size=size)
         return Steps(**{name: values[which] for name, values in vars(self.steps).items()})

@@ -12,7 +12,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
-from repbm.domains.training._dqn import Recipe, Steps
+from repbm.domains.training._dqn import DQNOptions, Steps
 
 Layers = list[tuple[Array, Array]]
 
@@ -23,16 +23,16 @@ class Learner(eqx.Module):
     network: Layers
     target: Layers
     moments: optax.OptState
-    recipe: Recipe = eqx.field(static=True)
+    options: DQNOptions = eqx.field(static=True)
 
     @classmethod
-    def fresh(cls, recipe: Recipe, actions: int, generator: np.random.Generator) -> Learner:
-        sizes = (len(recipe.scales), *recipe.hidden, actions)
+    def fresh(cls, options: DQNOptions, actions: int, generator: np.random.Generator) -> Learner:
+        sizes = (len(options.scales), *options.hidden, actions)
         network = [
             (jnp.asarray(generator.normal(size=(m, n)) / np.sqrt(m), jnp.float32), jnp.zeros(n, jnp.float32))
             for m, n in pairwise(sizes)
         ]
-        return cls(network, network, optax.adam(recipe.rate).init(network), recipe)
+        return cls(network, network, optax.adam(options.rate).init(network), options)
 
     def layers(self) -> list[tuple[np.ndarray, np.ndarray]]:
         return [(np.asarray(w, np.float64), np.asarray(b, np.float64)) for w, b in self.network]
@@ -45,20 +45,20 @@ class Learner(eqx.Module):
 
 @eqx.filter_jit
 def _improved(learner: Learner, batches: list[Array]) -> Learner:
-    recipe = learner.recipe
-    adam = optax.adam(recipe.rate)
+    options = learner.options
+    adam = optax.adam(options.rate)
 
     def update(carried: Any, batch: list[Array]) -> tuple[Any, None]:
         network, target, moments = carried
-        slopes = jax.grad(_loss)(network, target, batch, recipe.discount)
+        slopes = jax.grad(_loss)(network, target, batch, options.discount)
         changes, moments = adam.update(slopes, moments, network)
         network = optax.apply_updates(network, changes)
-        target = optax.incremental_update(network, target, recipe.followed)
+        target = optax.incremental_update(network, target, options.followed)
         return (network, target, moments), None
 
     start = (learner.network, learner.target, learner.moments)
     (network, target, moments), _ = jax.lax.scan(update, start, batches)
-    return Learner(network, target, moments, recipe)
+    return Learner(network, target, moments, options)
 
 
 def _loss(network: Layers, target: Layers, batch: list[Array], discount: float) -> Float[Array, ""]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from repbm.core import Label, stream
+from repbm.core import Label, Progress, silent, stream
 from repbm.data import Trajectories
 from repbm.domains._hiv import HIV
 from repbm.domains._simulator import collect, truth
@@ -18,11 +17,12 @@ from repbm.policies import Choices, NetworkPolicy, ObservationPolicy
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """The sizes of the training: Ernst et al. (2006), with the trees grown anew only `regrown` times a round.
+class FittedQOptions:
+    """The settings of the training: Ernst et al. (2006), with the trees grown anew only `regrown` times per round.
 
     Between growths the trees keep their splits and only the values of their leaves are iterated (`sweeps` times),
-    as Ernst et al. (2005) propose: it converges, and is far cheaper. The package's own: `train_hiv_policy(0)`.
+    as Ernst et al. (2005) propose: it converges, and is far cheaper. `train_hiv_policy(0)` made the policy that comes
+    with the package.
     """
 
     horizon: int = 200
@@ -40,27 +40,27 @@ class Recipe:
 
 
 def train_hiv_policy(
-    seed: int, recipe: Recipe | None = None, progress: Callable[[str], None] = lambda _: None
+    seed: int, options: FittedQOptions | None = None, progress: Progress | None = None
 ) -> NetworkPolicy:
     """A greedy network that imitates the best policy of fitted Q iteration over a growing log of patients.
 
     Round 1 logs random treatment, every later one the greedy policy softened by `explored`.
     """
-    recipe = recipe or Recipe()
-    world, generator = HIV(horizon=recipe.horizon), stream(seed, "hiv-policy")
+    options, progress = options or FittedQOptions(), progress or silent
+    world, generator = HIV(horizon=options.horizon), stream(seed, "hiv-policy")
     logs: list[Trajectories] = []
     values: ForestValues | None = None
     best, most = None, -np.inf
-    for k in range(recipe.rounds):
-        epsilon = 1.0 if values is None else recipe.explored
+    for k in range(options.rounds):
+        epsilon = 1.0 if values is None else options.explored
         acting = _Greedy(values)
-        logs.append(collect(world, acting, recipe.patients, generator, epsilon))
-        values = _iterated(logs, values, recipe, int(generator.integers(2**31)))
-        worth = float(truth(world, _Greedy(values), world.initial(20, generator), discount=recipe.discount).mean())
-        progress(f"round {k + 1}: {worth:.4g}")
+        logs.append(collect(world, acting, options.patients, generator, epsilon))
+        values = _iterated(logs, values, options, int(generator.integers(2**31)))
+        worth = float(truth(world, _Greedy(values), world.initial(20, generator), discount=options.discount).mean())
+        progress(f"round {k + 1}: {worth:.4g}", k + 1, options.rounds + options.lessons)
         if worth > most:
             best, most = values, worth
-    return _distilled(_Greedy(best), world, recipe, generator, progress)
+    return _distilled(_Greedy(best), world, options, generator, progress)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,24 +75,26 @@ class _Greedy(ObservationPolicy):
         return Choices(HIV.actions, self.values.every(observations).argmax(axis=1))
 
 
-def _iterated(logs: list[Trajectories], values: ForestValues | None, recipe: Recipe, seed: int) -> ForestValues:
+def _iterated(
+    logs: list[Trajectories], values: ForestValues | None, options: FittedQOptions, seed: int
+) -> ForestValues:
     """Q <- r + discount max_a Q(s', a) over the whole log, from the values of the round before."""
     states = np.concatenate([log.observations for log in logs])
     following = np.concatenate([log.next_observations() for log in logs])
     actions = np.concatenate([log.actions.codes for log in logs])
     rewards = np.concatenate([log.rewards for log in logs])
-    for k in range(recipe.regrown):
+    for k in range(options.regrown):
         ahead = 0.0 if values is None else values.every(following).max(axis=1)
-        values = grown(states, actions, rewards + recipe.discount * ahead, recipe.trees, seed + k)
-        values = swept(values, states, actions, rewards, following, recipe.sweeps, recipe.discount)
+        values = grown(states, actions, rewards + options.discount * ahead, options.trees, seed + k)
+        values = swept(values, states, actions, rewards, following, options.sweeps, options.discount)
     assert values is not None
     return values
 
 
 def _distilled(
-    teacher: _Greedy, world: HIV, recipe: Recipe, generator: np.random.Generator, progress: Callable[[str], None]
+    teacher: _Greedy, world: HIV, options: FittedQOptions, generator: np.random.Generator, progress: Progress
 ) -> NetworkPolicy:
-    """The best of several networks, each taught what the trees do in every state that the ones before visited.
+    """The best of several networks, each trained on what the trees do in all states that earlier networks visited.
 
     Ross et al. (2011), DAgger. The first states are the teacher's own.
     """
@@ -100,12 +102,14 @@ def _distilled(
     seen: list[np.ndarray] = []
     acting: ObservationPolicy = teacher
     best, most = None, -np.inf
-    for k in range(recipe.lessons):
-        seen.append(collect(world, acting, recipe.patients, generator, recipe.softened).observations)
+    for k in range(options.lessons):
+        seen.append(collect(world, acting, options.patients, generator, options.softened).observations)
         states = np.concatenate(seen)
-        acting = _imitating(states, teacher.choices(states, world.actions).what, recipe, int(generator.integers(2**31)))
-        worth = float(truth(world, acting, starts, discount=recipe.discount).mean())
-        progress(f"lesson {k + 1}: {worth:.4g}")
+        acting = _imitating(
+            states, teacher.choices(states, world.actions).what, options, int(generator.integers(2**31))
+        )
+        worth = float(truth(world, acting, starts, discount=options.discount).mean())
+        progress(f"lesson {k + 1}: {worth:.4g}", options.rounds + k + 1, options.rounds + options.lessons)
         if best is None or worth > most:
             best, most = acting, worth
     assert best is not None
@@ -113,14 +117,14 @@ def _distilled(
 
 
 def _imitating(
-    states: Float[np.ndarray, "steps 6"], actions: Int[np.ndarray, " steps"], recipe: Recipe, seed: int
+    states: Float[np.ndarray, "steps 6"], actions: Int[np.ndarray, " steps"], options: FittedQOptions, seed: int
 ) -> NetworkPolicy:
     """A classifier of the actions as a network on plain states: the standardization is folded into w0 and b0."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.neural_network import MLPClassifier
 
     middle, scale = states.mean(axis=0), states.std(axis=0)
-    learner = MLPClassifier(recipe.hidden, activation="tanh", max_iter=recipe.epochs, random_state=seed)
+    learner = MLPClassifier(options.hidden, activation="tanh", max_iter=options.epochs, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         learner.fit((states - middle) / scale, actions)

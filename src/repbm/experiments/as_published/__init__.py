@@ -3,12 +3,12 @@
 | mistake | where |
 |---|---|
 | IS and WIS, soft or not, return the length of an episode times its weight | `LengthSampling` |
-| finished episodes get lost in the per-step normaliser of WPDIS, WDR and WMRDR | `forgetful_sums` |
+| finished episodes get lost in the per-step normalizer of WPDIS, WDR and WMRDR | `forgetful_sums` |
 | soft DR has soft weights, but V and Q of the policy itself | `hard_values` |
 | V of a softened policy adds up two actions, however many there are (MRDR) | `TimedValues.two_actions` |
 | MRDR's objective for deterministic policies is fed soft weights; time is one linear term | `fit_mrdr_as_published` |
 | HIV: nothing is discounted, the first ratio is left out | `StepSampling`, `later_ratios` |
-| HIV: rewards are standardised with those of the evaluated policy itself | `Standardized` |
+| HIV: rewards are standardized with those of the evaluated policy itself | `Standardized` |
 
 No mistake, but part of the published figures: epsilon 0.02 in soft estimators, and individual errors of estimators that
 have no individual values, with the contribution of the one logged episode in their place. AM(pi) without a distance

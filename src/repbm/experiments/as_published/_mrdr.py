@@ -64,7 +64,7 @@ class TimedValues:
 def fit_mrdr_as_published(
     case: Case, softening: float, horizon: int, epochs: int, batches: int, *, normalized: bool, name: str, seed: int = 0
 ) -> TimedValues:
-    """Minimise mean w_t^2 / rho_t (1 - mu) / mu^2 (Q_t / H - Rbar_t / H)^2 over logged actions, all weights *soft*.
+    """Minimize mean w_t^2 / rho_t (1 - mu) / mu^2 (Q_t / H - Rbar_t / H)^2 over logged actions, all weights *soft*.
 
     For a deterministic policy, whose weights are 0 where the log leaves it, this is the objective of MRDR; with soft
     weights it fits Q to actions that the policy never takes. Adam, 1000 steps a batch; the learning rate falls by a

@@ -1,4 +1,4 @@
-"""The normaliser of the published weighted estimators, which loses most of the finished episodes."""
+"""The normalizer of the published weighted estimators, which loses most of the finished episodes."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _ACTION = "action"
 
 @dataclass(frozen=True)
 class Rule:
-    """What to do where all conditions hold; one condition a column, None where any number will do."""
+    """What to do where all conditions hold; one condition per column, None where any number will do."""
 
     conditions: tuple[Condition | None, ...]
     action: str
@@ -29,8 +29,8 @@ class Rule:
 class DecisionTable(ObservationPolicy):
     """Rules in order: the first one whose conditions all hold says the action.
 
-    As CSV: one row a rule, one column an observation, under its name in the log (`age` or `obs_age`; those that no rule
-    looks at are left out), and a column `action`:
+    As CSV: one row per rule; one column per observation that a rule uses, under its name in the log (`age` or
+    `obs_age`); and a column `action`:
 
         age,sodium,action
         <40,*,wait
@@ -47,7 +47,7 @@ class DecisionTable(ObservationPolicy):
     title: str = "rules"
     where: str | None = None
     places: tuple[int, ...] | None = None
-    """Where the columns stand among the observations, once that is known (`reading`)."""
+    """Where the columns stand among the observations, once that is known (`bind`)."""
 
     @classmethod
     def load(cls, path: str | Path) -> DecisionTable:
@@ -62,7 +62,7 @@ class DecisionTable(ObservationPolicy):
         except (csv.Error, UnicodeDecodeError) as fault:
             raise InputError(f"this is no CSV file that can be read ({fault})", where=where) from fault
         if not rows:
-            raise InputError("the decision table is empty", where=where, fix="write a header and one row a rule")
+            raise InputError("the decision table is empty", where=where, fix="write a header and one row per rule")
         return cls._of_rows([cell.strip() for cell in rows[0]], rows[1:], where, Path(path).stem)
 
     @classmethod
@@ -74,7 +74,7 @@ class DecisionTable(ObservationPolicy):
             here = f"{where}, row {number}"
             if len(row) != len(header):
                 raise InputError(
-                    f"{len(row)} cells under {len(header)} columns", where=here, fix="write one cell a column"
+                    f"{len(row)} cells under {len(header)} columns", where=here, fix="write one cell per column"
                 )
             if rules and not any(rules[-1].conditions):
                 raise InputError(
@@ -84,14 +84,14 @@ class DecisionTable(ObservationPolicy):
                 )
             rules.append(_rule(header, row, here))
         if not rules:
-            raise InputError("the decision table has no rule", where=where, fix="write one row a rule")
+            raise InputError("the decision table has no rule", where=where, fix="write one row per rule")
         return cls(names, tuple(rules), title, where)
 
     @property
     def name(self) -> str:
         return self.title
 
-    def reading(self, observation_names: tuple[str, ...]) -> DecisionTable:
+    def bind(self, observation_names: tuple[str, ...]) -> DecisionTable:
         return replace(self, places=tuple(self._place(name, observation_names) for name in self.columns))
 
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
@@ -99,7 +99,7 @@ class DecisionTable(ObservationPolicy):
             raise InputError(
                 f"the table goes by the names of observations ({', '.join(self.columns)}), which are not known",
                 where=self.where,
-                fix="tell them with policy.reading(names)",
+                fix="tell them with policy.bind(names)",
             )
         columns = [observations[:, place] for place in self.places]
         chosen = np.full(len(observations), -1)

@@ -31,7 +31,7 @@ class Answer(enum.Enum):
 class EnginePolicy(ObservationPolicy):
     """A policy that a framework computes: `engine` answers an (n, d) array with n actions or with n rows of numbers.
 
-    Whole numbers or text, one an observation, are the actions as the log spells them. A row of two or more numbers
+    Whole numbers or text, one per observation, are the actions as the log spells them. A row of two or more numbers
     holds probabilities, or scores (logits, Q values) of which the highest is taken. Unless `answer` says which, the
     first observations asked about decide (on a log: its own): if no number is negative and every row sums to 1 (to four
     digits), these are probabilities; rows that all nearly do are an error; else they are scores. That stays so: a later
@@ -67,7 +67,7 @@ class EnginePolicy(ObservationPolicy):
     def _who(self) -> str:
         return f"policy {self._name}"
 
-    def reading(self, observation_names: tuple[str, ...]) -> EnginePolicy:
+    def bind(self, observation_names: tuple[str, ...]) -> EnginePolicy:
         if self.features is None:
             return self
         bound = EnginePolicy(
@@ -92,7 +92,7 @@ class EnginePolicy(ObservationPolicy):
         return self._read(self._asked(inputs), labels)
 
     def _asked(self, inputs: np.ndarray) -> np.ndarray:
-        """The engine's answers, one (or one row) an observation."""
+        """The engine's answers, one (or one row) per observation."""
         parts = []
         for start in range(0, max(len(inputs), 1), _BATCH):
             batch = np.ascontiguousarray(inputs[start : start + _BATCH])
@@ -111,7 +111,7 @@ class EnginePolicy(ObservationPolicy):
             if part.ndim not in (1, 2) or len(part) != len(batch):
                 raise InputError(
                     f"{self._who} answers {len(batch)} observations with shape {np.shape(part)}",
-                    fix="it must give one action, or one row of numbers, an observation",
+                    fix="it must give one action, or one row of numbers, per observation",
                 )
             parts.append(part)
         return np.concatenate(parts)
@@ -140,7 +140,7 @@ class EnginePolicy(ObservationPolicy):
             odd = answer[~(np.isfinite(answer) & (answer == np.floor(answer)))][0]
             raise InputError(
                 f"{self._who} gives the single number {odd:g}, which is no action (a continuous one, a probability?)",
-                fix="only discrete actions can be evaluated: give one whole number, or one number an action",
+                fix="only discrete actions can be evaluated: give one whole number, or one number per action",
             )
         return answer
 
@@ -150,7 +150,7 @@ def _kind(answer: np.ndarray, who: str) -> Answer:
     if answer.ndim == 1:
         return Answer.ACTION
     if answer.dtype.kind not in "biuf":
-        raise InputError(f"{who} answers with rows of {answer.dtype}", fix="it must give one number an action")
+        raise InputError(f"{who} answers with rows of {answer.dtype}", fix="it must give one number per action")
     off = np.abs(answer.sum(axis=1, dtype=np.float64) - 1)
     if not len(answer) or (answer < 0).any() or not (off <= _NEARLY).all():
         return Answer.SCORES

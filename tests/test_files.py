@@ -1,0 +1,69 @@
+"""Files that are written whole, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from repbm.core import InputError, is_partial, partial_file, write_whole, writing
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(child.name for child in folder.iterdir())
+
+
+def test_a_file_is_replaced_when_it_is_complete(tmp_path: Path) -> None:
+    out = tmp_path / "table.csv"
+    out.write_text("old")
+
+    def write(path: Path) -> None:
+        assert path.parent == out.parent
+        assert path.suffix == ".csv"
+        assert is_partial(path)
+        path.write_text("new")
+        assert out.read_text() == "old"
+
+    write_whole(str(out), write)
+    assert out.read_text() == "new"
+    assert names(tmp_path) == ["table.csv"]
+    assert not is_partial(out)
+
+
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    out = tmp_path / "table.csv"
+    out.write_text("old")
+
+    def stop(path: Path) -> None:
+        path.write_text("half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(out, stop)
+    assert out.read_text() == "old"
+    assert names(tmp_path) == ["table.csv"]
+
+
+def test_new_files_have_the_usual_permissions(tmp_path: Path) -> None:
+    write_whole(tmp_path / "ours", lambda path: path.write_text("x"))
+    (tmp_path / "plain").write_text("x")
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+@pytest.mark.parametrize(("name", "why"), [("missing/x.csv", "No such file"), ("x" * 300, "File name too long")])
+def test_what_cannot_be_written_is_one_line(tmp_path: Path, name: str, why: str) -> None:
+    with pytest.raises(InputError, match=rf"{name}: cannot be written \({why}"):
+        write_whole(tmp_path / name, lambda path: path.write_text("x"))
+    assert names(tmp_path) == []
+    with pytest.raises(InputError, match=r"^there: cannot be written \(because\)$"), writing("there"):
+        raise OSError("because")
+
+
+def test_a_place_is_kept_until_the_end_of_the_block(tmp_path: Path) -> None:
+    with partial_file(tmp_path / "policy.npz") as place:
+        assert names(tmp_path) == [place.name]
+        with partial_file(tmp_path / "policy.npz") as other:
+            assert other != place
+    assert names(tmp_path) == []
+    for left, partial in ((".runs.parquet.123.partial", True), ("a.partial.csv", False), (".hidden", False)):
+        assert is_partial(tmp_path / left) is partial
