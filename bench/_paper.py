@@ -62,19 +62,19 @@ def balance_page(runs: int = 20) -> bool:
             CartPole(),
             "cartpole-short",
             50,
-            lambda *given: fit_network(*given, preset=tiny),
+            lambda *given: fit_network(*given, settings=tiny),
         ),
         "4 units, no noise, 1024 episodes": (
             CartPole(),
             "cartpole-short",
             1024,
-            lambda *given: fit_network(*given, preset=tiny),
+            lambda *given: fit_network(*given, settings=tiny),
         ),
         "4 units, long, 1024 episodes": (
             CartPole(),
             "cartpole-long",
             1024,
-            lambda *given: fit_network(*given, preset=tiny),
+            lambda *given: fit_network(*given, settings=tiny),
         ),
     }
     kept = True
@@ -100,11 +100,11 @@ def _squares(simulator: Simulator, policy, episodes: int, fit: Callable[..., Mod
     data = collect(simulator, policy, episodes, generator, epsilon=0.2)
     noisy = getattr(simulator, "noise", 0.0) > 0
     expected = truth(simulator, policy, data.initial_observations, generator, rollouts=200 if noisy else 1)
-    support, left = Case.of(data, policy).support, np.full(len(data), 200)
+    support = Case.of(data, policy).support
     found = []
     for objective in (BOTH_RISKS, AM):
         model = fit(data, support, objective, 200, run)
         rollouts = 64 if model.stochastic else 1
-        values = roll_out(model, policy, data.initial_observations, left, rollouts=rollouts, seed=run).values
+        values = model.values(policy, data.initial_observations, horizon=200, rollouts=rollouts, seed=run).values
         found.append(float(((values - expected) ** 2).mean()))
     return found[0], found[1]

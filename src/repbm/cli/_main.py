@@ -14,8 +14,8 @@ from repbm.cli._collect import collect
 from repbm.cli._demo import demo
 from repbm.cli._doctor import doctor
 from repbm.cli._evaluate import evaluate
-from repbm.cli._reproduce import reproduce
 from repbm.cli._report import report
+from repbm.cli._reproduce import reproduce
 from repbm.cli._reproduction import reproduction
 from repbm.cli._rerun import rerun
 from repbm.cli._train_policy import train_policy

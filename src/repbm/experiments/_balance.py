@@ -24,12 +24,10 @@ from repbm.models import (
     NetworkSettings,
     Objective,
     PaperSettings,
-    TabularModel,
     fit_closed_form,
     fit_network,
     fit_paper,
     fit_tabular,
-    values_in,
 )
 
 _ROWS: dict[str, Any] = {
@@ -124,11 +122,11 @@ class Balance(Experiment):
 
     def _fitted(
         self, case: Case, point: Point, group: list[Objective], horizon: int, seed: int
-    ) -> Sequence[Model | TabularModel | InputError]:
+    ) -> Sequence[Model | InputError]:
         if point.fit == "paper":
-            preset = replace(self.paper.get(point.world, PaperSettings()), representation=point.units)
+            settings = replace(self.paper.get(point.world, PaperSettings()), representation=point.units)
             try:
-                return fit_paper(case.data, case.support, group, horizon, seed, preset)
+                return fit_paper(case.data, case.support, group, horizon, seed, settings)
             except InputError as fault:
                 if len(group) == 1:
                     return [fault]
@@ -138,25 +136,25 @@ class Balance(Experiment):
         except InputError as fault:
             return [fault]
 
-    def _one(self, case: Case, point: Point, objective: Objective, horizon: int, seed: int) -> Model | TabularModel:
+    def _one(self, case: Case, point: Point, objective: Objective, horizon: int, seed: int) -> Model:
         if point.fit == "tabular":
             return fit_tabular(case.data, case.support, objective, horizon)
         if point.fit == "precise":
             return fit_closed_form(case.data, case.support, objective, horizon, seed)
-        preset = replace(self.residual, hidden=point.units)
-        return fit_network(case.data, case.support, objective, horizon, seed, preset)
+        settings = replace(self.residual, hidden=point.units)
+        return fit_network(case.data, case.support, objective, horizon, seed, settings)
 
     def _scored(
-        self, model: Model | TabularModel | InputError, problem: Problem, starts: np.ndarray, true: Truth, seed: int
+        self, model: Model | InputError, problem: Problem, starts: np.ndarray, true: Truth, seed: int
     ) -> dict[str, Any]:
         mean = float(true.values.mean())
         nothing = {"value": None, "truth": mean, "error_mean": None, "mse_individual": None, "sampling_error": None}
         if isinstance(model, InputError):
             return nothing | {"note": str(model)}
-        draws = self.model_rollouts if isinstance(model, Model) and model.stochastic else 1
+        draws = self.model_rollouts if model.stochastic else 1
         # All draws side by side: one long batch, not many short ones.
         several = np.repeat(starts, draws, axis=0)
-        rolled = values_in(model, problem.policy, several, horizon=problem.horizon, rollouts=1, seed=seed).values
+        rolled = model.values(problem.policy, several, horizon=problem.horizon, rollouts=1, seed=seed).values
         found = rolled.reshape(-1, draws)
         values = found.mean(axis=1)
         with np.errstate(over="ignore", invalid="ignore"):

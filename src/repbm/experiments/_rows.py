@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from repbm.evaluation import ESTIMATORS
+from repbm.estimators import ESTIMATORS
 from repbm.experiments._objectives import alpha_of
 from repbm.models import AM, BOTH_RISKS, Objective
 
@@ -39,6 +39,5 @@ def critic_of(row: str) -> tuple[str, float] | None:
     """The critic that a row uses, and the softening of the policy that it is fitted for; None without a critic."""
     if row in PRECISE or alpha_of(row) is not None:
         return row, 0.0
-    estimator = ESTIMATORS[row]
-    critic = getattr(estimator, "critic", None)
-    return None if critic is None else (critic, getattr(estimator, "softening", 0.0))
+    spec = ESTIMATORS[row]
+    return None if spec.critic is None else (spec.critic, spec.critic_softening)

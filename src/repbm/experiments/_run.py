@@ -45,10 +45,11 @@ def run(
     behavior = epsilon_greedy(policy, spec.epsilon)
     announce("the log")
     data = collect(world, behavior, spec.episodes, stream(seed, "log"))
-    case = Case.of(data, policy, spec.discount, spec.horizon)
+    known = behavior.probabilities(data.observations, data.actions.labels)
+    case = Case.of(data, policy, spec.discount, spec.horizon, known)
     rollouts = 1 if case.deterministic else _ROLLOUTS
     true = truth(world, policy, data.initial_observations, stream(seed, "truth"), rollouts, spec.discount)
-    critics = Critics(spec, case, behavior.probabilities(data.observations, data.actions.labels), seed)
+    critics = Critics(spec, case, seed)
     made = AsPublished(critics) if spec.fidelity is Fidelity.AS_PUBLISHED else critics
     rows = []
     for name in spec.rows:

@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from repbm.critics import ModelCritic
 from repbm.data import totals
-from repbm.estimators import Case, Critic, Estimate, Weights
+from repbm.estimators import Case, Critic, Estimate, Role, Weights
 from repbm.experiments.as_published._weights import forgetful_sums
 
 CriticValues = tuple[Float[np.ndarray, " steps"], Float[np.ndarray, " steps"]]
@@ -31,6 +31,7 @@ class LengthSampling:
     name: str
     normalized: bool
     softening: float
+    role = Role.WEIGHTING
 
     def __call__(self, case: Case) -> Estimate:
         weights = case.softened(self.softening).weights
@@ -56,6 +57,7 @@ class StepSampling:
     normalized: bool
     softening: float
     weighting: Callable[[Case], Weights] = attrgetter("weights")
+    role = Role.DOUBLY_ROBUST
 
     def __call__(self, case: Case) -> Estimate:
         data, weights = case.data, self.weighting(case.softened(self.softening))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from repbm.estimators import Case, Estimate, Estimator, Weights
+from repbm.estimators import Case, Estimate, Estimator, Role, Weights
 
 
 def later_ratios(case: Case) -> Weights:
@@ -33,6 +33,10 @@ class Standardized:
     @property
     def name(self) -> str:
         return self.estimator.name
+
+    @property
+    def role(self) -> Role:
+        return self.estimator.role
 
     def __call__(self, case: Case) -> Estimate:
         mean, deviation = self.rewards.mean(), self.rewards.std()

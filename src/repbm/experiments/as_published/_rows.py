@@ -12,6 +12,7 @@ from repbm.core import stream
 from repbm.critics import ModelCritic
 from repbm.domains import collect
 from repbm.estimators import (
+    ESTIMATORS,
     Critic,
     DoublyRobust,
     Estimator,
@@ -19,7 +20,6 @@ from repbm.estimators import (
     PerDecisionImportanceSampling,
     acting,
 )
-from repbm.evaluation import ESTIMATORS
 from repbm.experiments._critics import Critics
 from repbm.experiments.as_published._estimators import (
     LengthSampling,
@@ -53,15 +53,15 @@ class AsPublished:
     def estimator(self, row: str) -> Estimator:
         """The published estimator of a row."""
         known = ESTIMATORS.get(row)
-        if isinstance(known, ImportanceSampling):
-            return self._leaked(LengthSampling(row, known.normalized, _soft(known.softening)))
-        if isinstance(known, PerDecisionImportanceSampling):
-            made = StepSampling(row, no_values, known.normalized, _soft(known.softening))
-            return self._leaked(replace(made, weighting=later_ratios) if self._hiv else made)
-        if known is None or isinstance(known, Estimator) or known.critic not in _RETURNS_NORMALIZED:
-            plain = self.critics.estimator(row)
+        if known is not None and known.critic in _RETURNS_NORMALIZED:
+            plain = known.estimator(self._mrdr(known.critic))
         else:
-            plain = known.build(self._mrdr(known.critic))
+            plain = self.critics.estimator(row)
+        if isinstance(plain, ImportanceSampling):
+            return self._leaked(LengthSampling(row, plain.normalized, _soft(plain.softening)))
+        if isinstance(plain, PerDecisionImportanceSampling):
+            made = StepSampling(row, no_values, plain.normalized, _soft(plain.softening))
+            return self._leaked(replace(made, weighting=later_ratios) if self._hiv else made)
         if not isinstance(plain, DoublyRobust):
             return plain
         return StepSampling(row, self._values_of(plain.critic), plain.normalized, _soft(plain.softening))
