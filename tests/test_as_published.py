@@ -225,7 +225,7 @@ def test_hiv_rows() -> None:
     spec = SimpleNamespace(domain="hiv", episodes=5, world=lambda: world, paper=PaperSettings(), horizon=30)
     data = episodes((0, 0), (1,), (1, 0, 0))
     case = replace(case_of(data, discount=0.9), policy=balancing)
-    rows = AsPublished(Critics(cast(Spec, spec), case, np.full((6, 2), 0.5), seed=0))
+    rows = AsPublished(Critics(cast(Spec, spec), case, seed=0))
     found = rows.estimator("is")
     assert isinstance(found, Standardized)
     assert isinstance(found.estimator, LengthSampling)

@@ -13,7 +13,7 @@ import pytest
 from repbm.cli import main
 from repbm.core import stream
 from repbm.data import Categorical, Trajectories
-from repbm.doctor import Verdict, Weight, examine
+from repbm.doctor import Severity, Verdict, examine
 from repbm.domains import CartPole, benchmark_policy, collect
 from repbm.logs import log_frame
 from repbm.policies import CallablePolicy, LoggedProbabilityColumn, TabularPolicy, epsilon_greedy
@@ -45,8 +45,8 @@ def good() -> Trajectories:
     )
 
 
-def said(data: Trajectories, weight: Weight | None = None) -> list[str]:
-    return [f.line for f in examine(data).findings if weight is None or f.weight is weight]
+def said(data: Trajectories, weight: Severity | None = None) -> list[str]:
+    return [f.line for f in examine(data).findings if weight is None or f.severity is weight]
 
 
 def with_column(data: Trajectories, values: np.ndarray) -> Trajectories:
@@ -104,7 +104,7 @@ def test_ends(good: Trajectories) -> None:
     assert any("the last that any has" in line for line in said(many))
     assert any("no episode ends by itself" in line for line in said(replace(good, terminated=good.terminated & False)))
     lost = replace(good, final_observations=np.full_like(good.final_observations, np.nan))
-    assert any("is not in the log" in line for line in said(lost, Weight.REMARK))
+    assert any("is not in the log" in line for line in said(lost, Severity.REMARK))
     doubled = good.take(np.concatenate([np.arange(len(good)), [3, 4]]))
     assert any("2 episodes begin like another" in line for line in said(doubled))
     assert any("there are 5 episodes" in line for line in said(good.take(np.arange(5))))
@@ -113,20 +113,20 @@ def test_ends(good: Trajectories) -> None:
 def test_decisions(good: Trajectories) -> None:
     size = len(good.rewards)
     one = replace(good, actions=Categorical(np.zeros(size, np.int32), ("wait",)), behavior=None)
-    assert any("the only action is 'wait'" in line for line in said(one, Weight.PROBLEM))
+    assert any("the only action is 'wait'" in line for line in said(one, Severity.PROBLEM))
     assert not examine(one).sound
     doses = replace(good, actions=Categorical(np.arange(size, dtype=np.int32), tuple(range(size))), behavior=None)
-    assert any("a dose?" in line for line in said(doses, Weight.PROBLEM))
+    assert any("a dose?" in line for line in said(doses, Severity.PROBLEM))
     codes = good.actions.codes.copy()
     codes[5] = 2
     rare = replace(good, actions=Categorical(codes, ("wait", "treat", "operate")))
-    assert any("'operate' (1x)" in line for line in said(rare, Weight.REMARK))
+    assert any("'operate' (1x)" in line for line in said(rare, Severity.REMARK))
     assert good.behavior is not None
     tenth = replace(good, behavior=good.behavior / 10)
     assert any("the mean of 1 / probability" in line for line in said(tenth))
     certain = replace(good, behavior=np.ones(size))
     assert any("is 1 at every step" in line for line in said(certain))
-    assert any("does not say how probable" in line for line in said(replace(good, behavior=None), Weight.REMARK))
+    assert any("does not say how probable" in line for line in said(replace(good, behavior=None), Severity.REMARK))
 
 
 def test_rewards(good: Trajectories) -> None:
@@ -134,7 +134,7 @@ def test_rewards(good: Trajectories) -> None:
     assert any("every reward is 0" in line for line in said(nothing))
     late = np.zeros(len(good.rewards))
     late[good.starts[1:] - 1] = 1.0
-    assert any("only last steps are rewarded" in line for line in said(replace(good, rewards=late), Weight.REMARK))
+    assert any("only last steps are rewarded" in line for line in said(replace(good, rewards=late), Severity.REMARK))
     shifted = np.concatenate([[0.0], good.rewards[:-1]])
     shifted[good.starts] = 0.0
     assert any("move rewards up by one row" in line for line in said(replace(good, rewards=shifted)))
@@ -190,7 +190,7 @@ def test_what_a_log_supports(poles: Trajectories) -> None:
     assert not found["right"].supported
     assert found["new"].word == "not supported"
     assert "7 never" in found["new"].sentence
-    curve = found["right"].strange
+    curve = found["right"].novelty
     assert curve is not None
     assert (np.diff(curve) >= 0).all()
     assert curve[-1] > 0.5
@@ -218,19 +218,19 @@ def test_support_in_a_table() -> None:
     policy[:3, 1] = 1.0
     policy[3:, 2] = 1.0
     turning = verdicts(data, turning=TabularPolicy(policy))["turning"]
-    assert turning.strange is not None
-    np.testing.assert_allclose(turning.strange, [0, 0, 0, 1, 1, 1], atol=1e-12)
+    assert turning.novelty is not None
+    np.testing.assert_allclose(turning.novelty, [0, 0, 0, 1, 1, 1], atol=1e-12)
     assert turning.word == "supported up to step 2"
     rushing = verdicts(data, rushing=TabularPolicy(np.tile([0.0, 1.0, 0.0], (7, 1))))["rushing"]
     assert rushing.word == "supported"
-    assert rushing.account()["supported"]
+    assert rushing.to_dict()["supported"]
 
 
 def test_a_policy_known_at_logged_steps_only(good: Trajectories) -> None:
     assert good.behavior is not None
     data = replace(good, columns={"p": good.behavior})
     found = verdicts(data, same=LoggedProbabilityColumn("p"))["same"]
-    assert found.strange is None
+    assert found.novelty is None
     assert found.word == "supported"
     away = verdicts(
         replace(data, columns={"p": good.behavior * (np.arange(len(good.rewards)) % 7 == 0)}),

@@ -14,15 +14,17 @@ import pytest
 
 from repbm import evaluate
 from repbm.cli import main
-from repbm.core import InputError
+from repbm.core import HeadlineRules, InputError
 from repbm.doctor import Verdict
 from repbm.domains import TabularWorld
-from repbm.estimators import DirectMethod, FunctionCritic
-from repbm.evaluation._headline import disagreements, headline
+from repbm.estimators import DirectMethod, FunctionCritic, as_estimator
+from repbm.evaluation import Fitting
+from repbm.evaluation._headline import Entry, disagreements, headline
 from repbm.logs import log_frame, read_log
 
 ESTIMATES = (
-    "policy estimator headline value low high level std_error practice difference difference_low difference_high "
+    "policy estimator role family softened headline value low high level std_error logged_mean difference "
+    "difference_low difference_high "
     "episodes effective_episodes behavior note"
 ).split()
 INDIVIDUALS = "policy estimator episode value low high source".split()
@@ -186,13 +188,13 @@ def test_what_is_done_now_stands_beside_every_estimate(here) -> None:
     evaluation = evaluate("log.parquet", "probability:behavior_prob", discount=0.9)
     data = read_log("log.parquet")
     for row in evaluation.estimates.iter_rows(named=True):
-        assert row["practice"] == pytest.approx(data.returns(0.9).mean())
+        assert row["logged_mean"] == pytest.approx(data.returns(0.9).mean())
         assert row["behavior"] == "logged"
-        assert row["difference"] == pytest.approx(row["value"] - row["practice"])
+        assert row["difference"] == pytest.approx(row["value"] - row["logged_mean"])
         if "soft" not in row["estimator"]:
             assert (row["difference_low"], row["difference_high"]) == pytest.approx((0, 0), abs=1e-9)
             assert row["high"] - row["low"] > 0.1
-    rows = evaluate("log.parquet", "my_policy.py:act", estimators=["wis", "repbm"], refits=4).estimates
+    rows = evaluate("log.parquet", "my_policy.py:act", estimators=["wis", "repbm"], fitting=Fitting(refits=4)).estimates
     assert (rows["difference_low"] < rows["difference"]).all()
     assert (rows["difference"] < rows["difference_high"]).all()
     assert dict(rows.select("estimator", "behavior").iter_rows()) == {"wis": "logged", "repbm": None}
@@ -228,24 +230,25 @@ def test_the_answer_comes_first_and_rests_on_what_holds(here, frame: pl.DataFram
     assert far.estimates["headline"].to_list() == [True, False, False]
     verdict = far.examination.verdicts["my_policy.py:act"]
     assert (verdict.models, verdict.weights) == (True, False)
-    assert far.run["doctor"]["verdicts"]["my_policy.py:act"]["verdict"] == "supported"
+    assert far.examination.to_dict()["verdicts"]["my_policy.py:act"]["verdict"] == "supported"
 
 
 def test_estimators_that_disagree_are_named() -> None:
-    def row(name: str, value: float, low: float | None = None, high: float | None = None) -> dict:
-        return {"estimator": name, "value": value, "low": low, "high": high, "effective_episodes": effective}
+    def row(name: str, value: float | None, low: float | None = None, high: float | None = None) -> Entry:
+        return Entry(as_estimator(name), {"value": value, "low": low, "high": high, "effective_episodes": effective})
 
     effective = 10.0
     fine = Verdict(3.0, 3, np.zeros(3), 0.2, 100.0, 3)
     rows = [row("repbm", 5.0), row("wdr(repbm)", 3.0, 2.0, 4.0), row("wpdis", 4.5, 3.5, 6.0), row("soft-is", 99.0)]
     assert headline(rows, fine) == 1
-    assert disagreements(rows, 1, fine) == ["repbm", "wpdis"]
-    heavy = replace(fine, weighed=1)
+    assert disagreements(rows, 1, fine, HeadlineRules()) == ["repbm", "wpdis"]
+    heavy = replace(fine, steps_with_valid_weights=1)
     assert headline(rows, heavy) == 0
-    assert disagreements(rows, 0, heavy) == []
+    assert disagreements(rows, 0, heavy, HeadlineRules()) == []
     effective = 30.0
-    assert disagreements([row("repbm", 5.0), row("wdr(repbm)", 3.0, 2.0, 4.0)], 0, heavy) == ["wdr(repbm)"]
-    assert headline([row("wis", None)], fine) is None  # type: ignore[arg-type]
+    rows = [row("repbm", 5.0), row("wdr(repbm)", 3.0, 2.0, 4.0)]
+    assert disagreements(rows, 0, heavy, HeadlineRules()) == ["wdr(repbm)"]
+    assert headline([row("wis", None)], fine) is None
     assert headline([row("soft-is", 1.0)], fine) == 0
 
 
@@ -258,7 +261,7 @@ def test_policies_are_ranked(here, frame: pl.DataFrame) -> None:
     assert found["probability_best"][0] > 0.95
     assert found["to_best"].to_list() == [0.0, pytest.approx(found["value"][1] - found["value"][0])]
     assert found["to_best_low"][1] < found["to_best"][1] < found["to_best_high"][1] < 0
-    models = evaluate(worse, policies, estimators=["am"], refits=4).ranking
+    models = evaluate(worse, policies, estimators=["am"], fitting=Fitting(refits=4)).ranking
     assert models["probability_best"][0] > 0.9
     assert evaluate(worse, policies, estimators=["am"]).ranking["probability_best"].is_null().all()
 
@@ -277,9 +280,9 @@ def test_an_action_that_the_log_never_shows_is_named(frame: pl.DataFrame) -> Non
 
 
 def test_a_model_that_is_worse_than_nothing_does_not_answer() -> None:
-    fine = Verdict(3.0, 3, np.zeros(3), 0.2, 20.0, 1, missed=0.4)
+    fine = Verdict(3.0, 3, np.zeros(3), 0.2, 20.0, 1, held_out_error=0.4)
     assert fine.models
-    poor = replace(fine, missed=1.5)
+    poor = replace(fine, held_out_error=1.5)
     assert not poor.models
     assert poor.word == "not supported"
     assert "1.5 times" in poor.sentence

@@ -19,8 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repbm.core import InputError
+from repbm.estimators import ESTIMATORS, Role
 from repbm.evaluation import Evaluation, evaluate
-from repbm.evaluation._names import WEIGHTED
 from repbm.policies import NetworkPolicy
 from repbm.report import estimates_lines
 
@@ -208,7 +208,7 @@ BROKEN = given(
 @settings(deadline=None, max_examples=400)
 @BROKEN
 def test_broken_tables(rows: Table, broken: list[Mutation], form: Callable[..., Any], policy: Any) -> None:
-    survive(rows, broken, form, policy, list(WEIGHTED))
+    survive(rows, broken, form, policy, [name for name, spec in ESTIMATORS.items() if spec.role is Role.WEIGHTING])
 
 
 @pytest.mark.slow

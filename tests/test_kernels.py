@@ -11,9 +11,19 @@ import numpy as np
 import pytest
 
 from repbm.data import Trajectories
-from repbm.models import AM, BOTH_RISKS, Model, compare, fit_closed_form, load_model, save_model
-from repbm.models._model import KernelDynamics, PolynomialDynamics
-from repbm.models.dynamics._state_changes import by_kernels, by_polynomials
+from repbm.models import (
+    AM,
+    BOTH_RISKS,
+    CLOSED_FORM,
+    KERNEL,
+    POLYNOMIAL,
+    ContinuousModel,
+    compare,
+    fit_closed_form,
+    load_model,
+    save_model,
+)
+from repbm.models.dynamics._functions import KernelDynamics, PolynomialDynamics
 from repbm.models.regression._kernel import KernelSum, matern
 from repbm.models.regression._kernel_fit import COARSE, FINE, KernelProblem
 from repbm.models.regression._kernel_scales import _unlikelihood, likely_scales
@@ -104,12 +114,12 @@ def test_kernels_beat_noise_and_use_all_rows() -> None:
     truth = np.sin(4 * positions[:, :1] + actions[:, None]) * positions[:, 1:]
     targets = truth + 0.2 * np.random.default_rng(2).normal(size=truth.shape)
     given, every = problem(positions, actions, targets), np.ones(6000, dtype=bool)
-    reach = given.reach(every)
+    scales = given.scales(every)
     test, test_actions = drawn(500, 2, seed=9) * 0.95, np.random.default_rng(10).integers(0, 2, 500)
     expected = np.sin(4 * test[:, :1] + test_actions[:, None]) * test[:, 1:]
     errors = []
     for size in (replace(COARSE, rows=1 << 8), replace(FINE, candidates=1 << 10)):
-        missed = given.fitted(every, reach, size).of_actions(test, test_actions) - expected
+        missed = given.fitted(every, scales, size).of_actions(test, test_actions) - expected
         errors.append(float(np.sqrt((missed**2).mean())))
     assert errors[1] < 0.03
     assert errors[1] < 0.5 * errors[0]
@@ -120,15 +130,15 @@ def test_an_action_without_rows_and_weights_of_zero() -> None:
     given = problem(positions, np.zeros(50, dtype=int), targets)
     every, spoiled = np.ones(50, dtype=bool), np.arange(50) == 7
     one, other = np.zeros(50, dtype=int), np.ones(50, dtype=int)
-    reach = given.reach(~spoiled)
-    assert np.all(given.fitted(every, reach, FINE).of_actions(positions, other) == 0)
+    scales = given.scales(~spoiled)
+    assert np.all(given.fitted(every, scales, FINE).of_actions(positions, other) == 0)
     # A row of weight 0 is as good as absent.
     light = replace(given, targets=targets + 99.0 * spoiled[:, None], weights=1.0 - spoiled)
-    with_it, without = light.fitted(every, reach, FINE), given.fitted(~spoiled, reach, FINE)
+    with_it, without = light.fitted(every, scales, FINE), given.fitted(~spoiled, scales, FINE)
     np.testing.assert_allclose(with_it.of_actions(positions, one), without.of_actions(positions, one))
 
 
-def next_states(model: Model, data: Trajectories) -> np.ndarray:
+def next_states(model: ContinuousModel, data: Trajectories) -> np.ndarray:
     with jax.enable_x64(True):
         following = np.asarray(model.dynamics(jnp.asarray(data.observations)))
     return following[np.arange(len(following)), data.actions.codes]
@@ -139,7 +149,7 @@ def test_a_fit_takes_kernels_where_polynomials_miss_and_only_there() -> None:
     log, fresh = logged(1, episodes=300, step=wavy_step), logged(2, episodes=50, step=wavy_step)
     expected = wavy_step(fresh.data.observations, fresh.data.actions.codes)
     chosen = fit_closed_form(log.data, log.support, BOTH_RISKS, 8)
-    forced = fit_closed_form(log.data, log.support, BOTH_RISKS, 8, kinds=(by_polynomials,))
+    forced = fit_closed_form(log.data, log.support, BOTH_RISKS, 8, kind=POLYNOMIAL)
     assert isinstance(chosen.dynamics, KernelDynamics)
     assert isinstance(forced.dynamics, PolynomialDynamics)
     assert chosen.noise is None
@@ -154,7 +164,7 @@ def test_a_fit_takes_kernels_where_polynomials_miss_and_only_there() -> None:
 
 def test_kernels_notice_noise() -> None:
     log = logged(3, episodes=300, step=wavy_step, noise=0.1)
-    model = fit_closed_form(log.data, log.support, AM, 8, kinds=(by_kernels,))
+    model = fit_closed_form(log.data, log.support, AM, 8, kind=KERNEL)
     assert model.noise is not None
     assert np.asarray(model.noise.residuals).std(axis=(0, 1)) == pytest.approx([0.1, 0.1], rel=0.25)
 
@@ -163,23 +173,20 @@ def test_units_of_states_change_no_kernel() -> None:
     scale, shift = np.array([25.0, 0.003]), np.array([-3.0, 0.7])
     log = logged(1, step=wavy_step)
     other = rescaled(log, scale, shift)
-    one, two = (fit_closed_form(each.data, each.support, BOTH_RISKS, 8, kinds=(by_kernels,)) for each in (log, other))
+    one, two = (fit_closed_form(each.data, each.support, BOTH_RISKS, 8, kind=KERNEL) for each in (log, other))
     back = (next_states(two, other.data) - shift) / scale
     np.testing.assert_allclose(back, next_states(one, log.data), atol=1e-5)
 
 
 def test_a_kernel_model_survives_the_disk(tmp_path: Path) -> None:
     log = logged(4, step=wavy_step)
-    model = fit_closed_form(log.data, log.support, AM, 8, kinds=(by_kernels,))
+    model = fit_closed_form(log.data, log.support, AM, 8, kind=KERNEL)
     save_model(model, tmp_path / "model.npz")
     again = load_model(tmp_path / "model.npz")
-    assert isinstance(again, Model)
+    assert isinstance(again, ContinuousModel)
     np.testing.assert_array_equal(next_states(again, log.data), next_states(model, log.data))
 
 
-def test_a_comparison_names_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    from repbm.models.dynamics import _choice
-
-    monkeypatch.setattr(_choice, "_TRIED", _choice._TRIED[:1])
-    assert compare(logged(1, episodes=300, step=wavy_step).data, 8).chosen == "kernel"
-    assert compare(logged(1, episodes=300).data, 8).chosen == "polynomial"
+def test_a_comparison_names_kernels() -> None:
+    assert compare(logged(1, episodes=300, step=wavy_step).data, 8, (CLOSED_FORM,)).chosen == "kernel"
+    assert compare(logged(1, episodes=300).data, 8, (CLOSED_FORM,)).chosen == "polynomial"

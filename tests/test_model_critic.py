@@ -10,7 +10,7 @@ from repbm.data import Trajectories
 from repbm.domains import CartPole, benchmark_policy, collect
 from repbm.estimators import Case, DoublyRobust
 from repbm.experiments.as_published import StepSampling, hard_model_values
-from repbm.models import AM, Model, fit_closed_form, roll_out
+from repbm.models import AM, ContinuousModel, fit_closed_form, roll_out
 
 SHORT = benchmark_policy("cartpole-short")
 
@@ -21,7 +21,7 @@ def log() -> Trajectories:
 
 
 @pytest.fixture(scope="module")
-def model(log: Trajectories) -> Model:
+def model(log: Trajectories) -> ContinuousModel:
     return fit_closed_form(log, Case.of(log, SHORT).support, AM, 200)
 
 
@@ -49,7 +49,7 @@ def test_the_order_of_episodes_decides_nothing(log: Trajectories) -> None:
     np.testing.assert_array_equal(np.concatenate([of_episode[i] for i in order]), other)
 
 
-def test_steps_without_weight_change_nothing(log: Trajectories, model: Model) -> None:
+def test_steps_without_weight_change_nothing(log: Trajectories, model: ContinuousModel) -> None:
     case = Case.of(log, SHORT)
     sparing, full = ModelCritic(model, "m"), ModelCritic(model, "m", negligible=None)
     assert (full(case)[1] != sparing(case)[1]).any()
@@ -58,7 +58,7 @@ def test_steps_without_weight_change_nothing(log: Trajectories, model: Model) ->
         assert one == pytest.approx(two, rel=1e-12)
 
 
-def test_rollouts_of_a_softened_policy_agree_with_many(log: Trajectories, model: Model) -> None:
+def test_rollouts_of_a_softened_policy_agree_with_many(log: Trajectories, model: ContinuousModel) -> None:
     """V and Q from a few shared rollouts against separate ones: means over 300 steps within 4 standard errors."""
     case = Case.of(log.take(np.arange(12)), SHORT).softened(0.2)
     states, left = case.data.observations, case.steps_left
@@ -73,14 +73,16 @@ def test_rollouts_of_a_softened_policy_agree_with_many(log: Trajectories, model:
         assert np.sqrt((difference**2).mean()) < 1.5 * scale
 
 
-def test_a_shared_rollout_cancels_where_the_logged_action_is_the_drawn_one(log: Trajectories, model: Model) -> None:
+def test_a_shared_rollout_cancels_where_the_logged_action_is_the_drawn_one(
+    log: Trajectories, model: ContinuousModel
+) -> None:
     case = Case.of(log, SHORT).softened(0.02)
     logged, value = ModelCritic(model, "m", negligible=None)(case)
     greedy = SHORT.probabilities(log.observations, log.actions.labels)[np.arange(len(value)), log.actions.codes] == 1
     assert (logged == value)[greedy].mean() > 0.97
 
 
-def test_shrinking_batches_give_everyone_the_same_value(log: Trajectories, model: Model) -> None:
+def test_shrinking_batches_give_everyone_the_same_value(log: Trajectories, model: ContinuousModel) -> None:
     """Rollouts of many lengths: a batch of all, in which most are done early, against each one alone."""
     states = np.repeat(log.initial_observations, 3, axis=0)
     left = np.arange(len(states)) % 60 + 1
@@ -90,7 +92,7 @@ def test_shrinking_batches_give_everyone_the_same_value(log: Trajectories, model
     np.testing.assert_allclose(together.values[few], alone, rtol=1e-9)
 
 
-def test_single_precision_is_close(log: Trajectories, model: Model) -> None:
+def test_single_precision_is_close(log: Trajectories, model: ContinuousModel) -> None:
     states, left = log.initial_observations, np.full(len(log), 12)
     double = roll_out(model, SHORT, states, left, discount=0.9)
     single = roll_out(model, SHORT, states, left, discount=0.9, dtype=np.float32)
@@ -98,7 +100,9 @@ def test_single_precision_is_close(log: Trajectories, model: Model) -> None:
     assert (single.values != double.values).any()
 
 
-def test_published_soft_rows_know_the_values_wherever_soft_weights_matter(log: Trajectories, model: Model) -> None:
+def test_published_soft_rows_know_the_values_wherever_soft_weights_matter(
+    log: Trajectories, model: ContinuousModel
+) -> None:
     """Past the first departure hard weights are 0, soft ones are not: V and Q of the policy itself count there, too."""
     case, critic = Case.of(log, SHORT), ModelCritic(model, "m")
     everywhere = ModelCritic(model, "m", negligible=None)(case)

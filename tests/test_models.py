@@ -10,27 +10,26 @@ import polars as pl
 import pytest
 
 from repbm import evaluate
-from repbm.core import InputError, stream
+from repbm.core import FitRules, InputError, stream
 from repbm.critics import ModelCritic
 from repbm.data import Categorical, Trajectories
 from repbm.domains import CartPole, MountainCar, TabularWorld, benchmark_policy, collect, truth
 from repbm.estimators import Case
+from repbm.evaluation import Fitting, Reading
 from repbm.logs import log_frame
 from repbm.models import (
     AM,
     AM_PI,
     BOTH_RISKS,
-    Model,
+    ContinuousModel,
     fit_closed_form,
     fit_tabular,
     load_model,
     roll_out,
     save_model,
-    step_losses,
-    values_in,
 )
-from repbm.models._model import PolynomialReward
 from repbm.models._tabular import value_weighted_loss
+from repbm.models.parts._reward import PolynomialReward
 from repbm.models.parts._saturation import find_saturation
 from repbm.models.parts._termination import Box, Logistic, Never, fit_termination
 from repbm.models.transitions._range import Range
@@ -48,11 +47,11 @@ def cartpole() -> Trajectories:
 
 
 @pytest.fixture(scope="module")
-def model(cartpole: Trajectories) -> Model:
+def model(cartpole: Trajectories) -> ContinuousModel:
     return fit_closed_form(cartpole, Case.of(cartpole, SHORT).support, BOTH_RISKS, 200)
 
 
-def test_individual_values_of_a_noise_free_world(cartpole: Trajectories, model: Model) -> None:
+def test_individual_values_of_a_noise_free_world(cartpole: Trajectories, model: ContinuousModel) -> None:
     """150 episodes are enough for nearly everyone's length to the step."""
     expected = truth(CartPole(), SHORT, cartpole.initial_observations)
     rolled = roll_out(model, SHORT, cartpole.initial_observations, np.full(len(cartpole), 200))
@@ -61,7 +60,9 @@ def test_individual_values_of_a_noise_free_world(cartpole: Trajectories, model: 
     assert np.sqrt((errors**2).mean()) < 0.3
 
 
-def test_a_callable_gives_the_same_values_as_the_network_it_wraps(cartpole: Trajectories, model: Model) -> None:
+def test_a_callable_gives_the_same_values_as_the_network_it_wraps(
+    cartpole: Trajectories, model: ContinuousModel
+) -> None:
     states, left = cartpole.initial_observations[:40], np.full(40, 50)
     traced = roll_out(model, SHORT, states, left)
     foreign = roll_out(model, CallablePolicy(lambda x: SHORT.scores(x).argmax(axis=1)), states, left)
@@ -69,7 +70,7 @@ def test_a_callable_gives_the_same_values_as_the_network_it_wraps(cartpole: Traj
     np.testing.assert_array_equal(foreign.left_range, traced.left_range)
 
 
-def test_first_actions_and_steps_left_and_discount(cartpole: Trajectories, model: Model) -> None:
+def test_first_actions_and_steps_left_and_discount(cartpole: Trajectories, model: ContinuousModel) -> None:
     """Q of the policy's own action is V; one step left is the reward; the discount is that of a reward 1 a step."""
     states = cartpole.initial_observations[:30]
     value = roll_out(model, SHORT, states, np.full(30, 10), discount=0.5)
@@ -112,10 +113,10 @@ def test_walks_that_begin_with_the_logged_action_serve_action_values_too() -> No
             assert abs(found.mean() - exact) < 5 * found.std() / np.sqrt(copies) + 1e-6
 
 
-def test_a_saved_model_answers_the_same(tmp_path, cartpole: Trajectories, model: Model) -> None:
+def test_a_saved_model_answers_the_same(tmp_path, cartpole: Trajectories, model: ContinuousModel) -> None:
     save_model(model, tmp_path / "model.npz")
     loaded = load_model(tmp_path / "model.npz")
-    assert isinstance(loaded, Model)
+    assert isinstance(loaded, ContinuousModel)
     states, left = cartpole.initial_observations, np.full(len(cartpole), 200)
     np.testing.assert_array_equal(
         roll_out(loaded, SHORT, states, left).values, roll_out(model, SHORT, states, left).values
@@ -131,7 +132,7 @@ def test_other_files_are_no_models(tmp_path, content: bytes) -> None:
         load_model(tmp_path / "model.npz")
 
 
-def test_a_model_of_another_format_is_refused(tmp_path, model: Model, monkeypatch) -> None:
+def test_a_model_of_another_format_is_refused(tmp_path, model: ContinuousModel, monkeypatch) -> None:
     monkeypatch.setattr("repbm.models._store.FORMAT", 99)
     save_model(model, tmp_path / "model.npz")
     monkeypatch.undo()
@@ -143,7 +144,7 @@ def test_the_wall_of_mountaincar_is_found() -> None:
     """The left wall stops the position and resets the velocity; nothing is known of it but the log."""
     policy = CallablePolicy(lambda x: np.where(x[:, 1] < 0, 0, 2), actions=MountainCar.actions)
     data = collect(MountainCar(), policy, 60, np.random.default_rng(1), epsilon=0.2)
-    saturation, decided = find_saturation(TransitionTable.of(data, None))
+    saturation, decided = find_saturation(TransitionTable.of(data, None), FitRules())
     assert saturation.low[0] == np.float32(-1.2)
     assert saturation.reset_low[0, 1] == 0
     hit = data.next_observations()[:, 0] == np.float32(-1.2)
@@ -151,7 +152,7 @@ def test_the_wall_of_mountaincar_is_found() -> None:
 
 
 def test_no_saturation_in_a_smooth_world(cartpole: Trajectories) -> None:
-    assert find_saturation(TransitionTable.of(cartpole, None))[0].dimensions == ()
+    assert find_saturation(TransitionTable.of(cartpole, None), FitRules())[0].dimensions == ()
 
 
 def test_termination_is_found_and_censored_ends_are_not_negatives() -> None:
@@ -373,7 +374,7 @@ def test_a_policy_with_actions_beyond_the_log_is_refused_by_models(cartpole: Tra
 def test_models_need_a_policy_that_acts_anywhere(cartpole: Trajectories) -> None:
     frame = log_frame(cartpole).with_columns(pi=pl.col("action"))
     with pytest.raises(InputError, match="logged steps only"):
-        evaluate(frame, "column:pi", estimators=["repbm"], columns={"obs": "obs_position,obs_angle"})
+        evaluate(frame, "column:pi", estimators=["repbm"], reading=Reading({"obs": "obs_position,obs_angle"}))
 
 
 def test_cross_fitted_critics_never_judge_what_they_were_fitted_to() -> None:
@@ -381,8 +382,8 @@ def test_cross_fitted_critics_never_judge_what_they_were_fitted_to() -> None:
     known = enumerated(8, states=4, actions=2, horizon=3)
     data = known.world.collect(known.behavior, 300, np.random.default_rng(1))
     policy = TabularPolicy(known.policy)
-    whole = evaluate(data, policy, estimators=["am", "dr(am)"], folds=1).estimates["value"].to_numpy()
-    folded = evaluate(data, policy, estimators=["am", "dr(am)"], folds=3).estimates["value"].to_numpy()
+    whole = evaluate(data, policy, estimators=["am", "dr(am)"], fitting=Fitting(folds=1)).estimates["value"].to_numpy()
+    folded = evaluate(data, policy, estimators=["am", "dr(am)"], fitting=Fitting(folds=3)).estimates["value"].to_numpy()
     assert (whole != folded).all()
     by_hand = np.empty(300)
     folds = stream(0, "folds").permutation(300) % 3
@@ -394,7 +395,7 @@ def test_cross_fitted_critics_never_judge_what_they_were_fitted_to() -> None:
         by_hand[folds == k] = values[model.find(data.initial_observations[folds == k])]
     assert folded[0] == pytest.approx(by_hand.mean())
     with pytest.raises(InputError, match="301 folds"):
-        evaluate(data, policy, estimators=["am"], folds=301)
+        evaluate(data, policy, estimators=["am"], fitting=Fitting(folds=301))
 
 
 def test_a_saved_table_answers_the_same(tmp_path) -> None:
@@ -404,9 +405,9 @@ def test_a_saved_table_answers_the_same(tmp_path) -> None:
     save_model(fitted, tmp_path / "table.npz")
     loaded = load_model(tmp_path / "table.npz")
     states = data.initial_observations
-    np.testing.assert_array_equal(values_in(loaded, policy, states).values, values_in(fitted, policy, states).values)
+    np.testing.assert_array_equal(loaded.values(policy, states).values, fitted.values(policy, states).values)
     with pytest.raises(InputError, match="does not show the state 77"):
-        values_in(loaded, policy, np.array([[77.0]]))
+        loaded.values(policy, np.array([[77.0]]))
 
 
 def test_losses_of_a_table_are_those_of_the_definition() -> None:
@@ -415,7 +416,7 @@ def test_losses_of_a_table_are_those_of_the_definition() -> None:
     data = known.world.collect(known.behavior, 60, np.random.default_rng(1))
     fitted = fit_tabular(data, None, AM, 3)
     moves, following = fitted.moves.toarray(), data.next_observations()
-    found = step_losses(fitted, data)
+    found = fitted.losses(data)
     last = np.zeros(len(found), dtype=bool)
     last[data.lasts] = data.terminated
     for k in range(len(found)):

@@ -20,8 +20,8 @@ from repbm.models import (
     AM_PI_IPM,
     BOTH_RISKS,
     IPM,
+    ContinuousModel,
     LinearMMD,
-    Model,
     NetworkSettings,
     Objective,
     PaperNetwork,
@@ -36,12 +36,13 @@ from repbm.models import (
     roll_out,
     save_model,
 )
+from repbm.models.dynamics._functions import NetworkDynamics
 from repbm.models.parts._termination import Never
 from repbm.models.parts._termination_network import TerminationNetwork, fit_termination_network
 from repbm.models.training import _loop
 from repbm.models.training._batches import PaperBatches, SampledBatches
-from repbm.models.training._loop import Recipe, train
-from repbm.models.training._networks import Network, NetworkDynamics, ScaledNetwork, Units
+from repbm.models.training._loop import TrainingOptions, train
+from repbm.models.training._networks import Network, ScaledNetwork, Units
 from repbm.models.training._rows import Draws, Members, Rows, distances_of
 from repbm.models.transitions._table import TransitionTable
 from repbm.policies import NetworkPolicy
@@ -226,7 +227,7 @@ def test_rows_are_drawn_in_proportion_to_their_mass() -> None:
     assert np.isclose(second[4] / 20_000, 0.5, atol=0.02)
 
 
-def parameters_of(model: Model) -> list[np.ndarray]:
+def parameters_of(model: ContinuousModel) -> list[np.ndarray]:
     return [np.asarray(leaf) for leaf in jax.tree.leaves(model.dynamics)]
 
 
@@ -296,7 +297,7 @@ def test_only_the_diverged_member_is_flagged() -> None:
     both = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf.at[...].set(jnp.nan)]), network)
     members = Members.of([AM, AM], 8, len(rows.chosen), 60)
     keys = jnp.repeat(jax.random.key(1)[None], 2)
-    result = train(PaperBatches(16), both, members, rows, keys, Recipe(2, 5))
+    result = train(PaperBatches(16), both, members, rows, keys, TrainingOptions(2, 5))
     assert result.diverged.tolist() == [False, True]
 
 
@@ -323,7 +324,7 @@ def test_networks_survive_the_disk(tmp_path: Path) -> None:
     model = fit_paper(ended, system.support, [AM], 8, 0, SHORT)[0]
     save_model(model, tmp_path / "model.npz")
     again = load_model(tmp_path / "model.npz")
-    assert isinstance(again, Model)
+    assert isinstance(again, ContinuousModel)
     states = jnp.asarray(system.data.initial_observations, np.float32)
     assert np.array_equal(again.dynamics(states), model.dynamics(states))
     assert np.array_equal(again.termination(states), model.termination(states))
@@ -377,7 +378,7 @@ def test_the_termination_network_finds_the_edge() -> None:
     ended = system.data.final_observations[:, 0] > 0.5
     sample = TransitionTable.of(replace(system.data, terminated=ended), None)
     every = np.ones(len(sample), dtype=bool)
-    termination = fit_termination_network(sample, every, jax.random.key(0), Recipe(10, 50))
+    termination = fit_termination_network(sample, every, jax.random.key(0), TrainingOptions(10, 50))
     found = np.asarray(termination(jnp.asarray(sample.next_states, np.float32))) > 0.5
     # States before a step count as going on, also beyond the edge: near it the network cannot be sure.
     clear = np.abs(sample.next_states[:, 0] - 0.5) > 0.3
@@ -388,7 +389,7 @@ def test_an_end_at_the_horizon_is_none_as_published() -> None:
     data = logged(23, episodes=40, length=3).data
     data = replace(data, terminated=np.ones(len(data), dtype=bool))
     once = PaperSettings(epochs=1, batches=1, batch=8)
-    at_horizon, earlier = (fit_paper(data, None, [AM], horizon, preset=once)[0] for horizon in (3, 4))
+    at_horizon, earlier = (fit_paper(data, None, [AM], horizon, settings=once)[0] for horizon in (3, 4))
     assert isinstance(at_horizon.termination, Never)
     assert isinstance(earlier.termination, TerminationNetwork)
 

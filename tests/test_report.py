@@ -12,15 +12,14 @@ import polars as pl
 import pytest
 
 from repbm.cli import main
-from repbm.core import stream
+from repbm.core import NoveltyRules, stream
 from repbm.doctor import backtest
 from repbm.domains import TabularWorld
-from repbm.evaluation import Evaluation, evaluate
+from repbm.evaluation import SHOWN_INDIVIDUALS, Evaluation, evaluate
 from repbm.inference import subgroups
-from repbm.models import AM, fit_tabular, novelty, support_probability
+from repbm.models import AM, fit_tabular
 from repbm.policies import CallablePolicy, TabularPolicy
 from repbm.report import report
-from repbm.report._page import MOST_INDIVIDUALS
 
 
 def patients(count: int = 300, steps: int = 4) -> pl.DataFrame:
@@ -83,7 +82,7 @@ def test_nothing_is_fetched_and_names_are_inert(page: str) -> None:
 
 
 def test_a_gap_within_chance_is_no_alarm(both: Evaluation, page: str) -> None:
-    found = both.closer_look.rehearsal
+    found = both.backtest
     assert found is not None
     away, error = found.gap
     assert abs(away) < 3 * error
@@ -142,29 +141,29 @@ def world() -> tuple[TabularWorld, np.ndarray]:
     return TabularWorld.random(states=5, actions=2, horizon=6, generator=generator), generator.dirichlet([1, 1], size=5)
 
 
-def test_familiarity_is_what_strangeness_counts() -> None:
+def test_support_of_individuals_is_what_novelty_leaves() -> None:
     known, behavior = world()
     data = known.collect(behavior, 15, stream(0, "log"))
     model = fit_tabular(data, None, AM, 6)
     policy = TabularPolicy(np.full((5, 2), 0.5), data.actions.labels)
-    each = support_probability(model, data, policy, data.initial_observations, 6)
+    each = model.support_probability(data, policy, data.initial_observations, 6, NoveltyRules())
     assert 0 < each.mean() < 1
-    assert 1 - each.mean() == pytest.approx(novelty(model, data, policy, 6)[-1], abs=1e-12)
+    assert 1 - each.mean() == pytest.approx(model.novelty(data, policy, 6, NoveltyRules())[-1], abs=1e-12)
 
 
-def test_a_rehearsal_of_a_good_model_agrees_with_the_log() -> None:
+def test_a_backtest_of_a_good_model_agrees_with_the_log() -> None:
     known, behavior = world()
     data = known.collect(behavior, 2000, stream(1, "log"))
     fitted, kept = data.take(np.arange(1600)), data.take(np.arange(1600, 2000))
     found = backtest(fit_tabular(fitted, None, AM, 6), fitted, kept, 0.9, 6)
     away, error = found.gap
     assert abs(away) < 3 * error
-    assert sum(count for *_, count in found.bins()) == len(found.said) == 256
+    assert sum(count for *_, count in found.bins()) == len(found.predicted) == 256
 
 
 def test_many_individuals_are_a_sample_and_said_to_be() -> None:
     known, behavior = world()
-    log = known.collect(behavior, MOST_INDIVIDUALS + 5000, stream(2, "log"))
+    log = known.collect(behavior, SHOWN_INDIVIDUALS + 5000, stream(2, "log"))
     found = evaluate(log, CallablePolicy(lambda x: (x[:, 0] > 2).astype(int)), estimators=["repbm"])
     made = report(found).html()
     assert "A sample: 7,500 of 15,000 individuals" in made
@@ -181,7 +180,7 @@ def test_the_command_writes_the_page_and_the_plots(tmp_path: Path, monkeypatch, 
         main()
     assert not ended.value.code, capsys.readouterr().err
     drawn = {path.name for path in (tmp_path / "result" / "plots").iterdir()}
-    expected = {"estimates", "support", "individuals", "ahead", "rehearsal"}
+    expected = {"estimates", "support", "individuals", "ahead", "backtest"}
     assert {f"{name}.{end}" for name in expected for end in ("png", "svg")} <= drawn
     assert (tmp_path / "result" / "plots" / "support.png").read_bytes().startswith(b"\x89PNG")
     assert "report.html" in capsys.readouterr().out

@@ -12,7 +12,7 @@ import pytest
 
 from repbm.data import Trajectories
 from repbm.domains import TabularWorld
-from repbm.models import AM, BOTH_RISKS, Model, NetworkSettings, fit_closed_form, fit_network, fit_tabular, values_in
+from repbm.models import AM, BOTH_RISKS, ContinuousModel, NetworkSettings, fit_closed_form, fit_network, fit_tabular
 from repbm.policies import CallablePolicy
 from tests.laws.worlds import Enumerated, enumerated
 from tests.systems import curved_step, linear_step, logged, rescaled, reward
@@ -125,7 +125,7 @@ def test_importance_weights_vary_more_than_marginal_ratios(known: Enumerated) ->
         assert p @ (weights - 1) ** 2 > p @ (marginal - 1) ** 2
 
 
-def predicted(model: Model, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def predicted(model: ContinuousModel, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     with jax.enable_x64(True):
         at = jnp.asarray(states)
         following = model.dynamics(at)
@@ -185,6 +185,6 @@ def test_ends_that_time_explains_change_no_value(table: bool) -> None:
 
     def values(data: Trajectories) -> np.ndarray:
         fit = fit_tabular(data, None, AM, horizon) if table else fit_closed_form(data, None, AM, horizon)
-        return values_in(fit, policy, data.initial_observations).values
+        return fit.values(policy, data.initial_observations).values
 
     np.testing.assert_allclose(values(ended), values(cut), rtol=1e-9)

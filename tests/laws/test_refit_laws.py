@@ -7,6 +7,7 @@ import pytest
 
 from repbm import evaluate
 from repbm.core import InputError
+from repbm.evaluation import Fitting
 from repbm.inference import Refits
 from tests.laws.worlds import enumerated
 
@@ -15,7 +16,7 @@ KNOWN = enumerated(31, states=4, actions=2, horizon=4)
 
 def estimate(episodes: int, seed: int, refits: int) -> tuple[dict, np.ndarray, np.ndarray]:
     data = KNOWN.world.collect(KNOWN.behavior, episodes, np.random.default_rng(seed))
-    found = evaluate(data, KNOWN.policy, estimators=["am"], refits=refits, seed=seed)
+    found = evaluate(data, KNOWN.policy, estimators=["am"], fitting=Fitting(refits=refits), seed=seed)
     truth = KNOWN.world.values(KNOWN.policy)[data.initial_observations[:, 0].astype(int)]
     return found.estimates.row(0, named=True), found.individuals.select("low", "high").to_numpy(), truth
 

@@ -186,7 +186,10 @@ class Thresholds:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON; `of` makes the same thresholds of them."""
-        return asdict(self)
+        return {
+            purpose: {name: list(value) if isinstance(value, tuple) else value for name, value in rules.items()}
+            for purpose, rules in asdict(self).items()
+        }
 
     @classmethod
     def of(cls, given: Mapping[str, Mapping[str, Any]]) -> Thresholds:

@@ -5,7 +5,7 @@ from repbm.critics._cross_fitted import CrossFittedCritic
 from repbm.critics._fit import CriticSpec, FittedCritic, fit_critic, fit_model_critics
 from repbm.critics._fqe import fit_fqe
 from repbm.critics._fqe_network import FQENetwork
-from repbm.critics._kinds import CRITICS, CriticKind, FittedQ, ModelCriticKind, MoreRobust, Request
+from repbm.critics._kinds import CRITICS, CriticKind, FittedQ, ModelCriticKind, MoreRobust, Request, model_estimator
 from repbm.critics._model_critic import ModelCritic
 from repbm.critics._mrdr import fit_mrdr
 from repbm.critics._refitted import refit_critic
@@ -29,5 +29,6 @@ __all__ = [
     "fit_fqe",
     "fit_model_critics",
     "fit_mrdr",
+    "model_estimator",
     "refit_critic",
 ]

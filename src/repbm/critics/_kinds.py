@@ -12,7 +12,7 @@ from repbm.critics._fqe_network import FQENetwork
 from repbm.critics._model_critic import ModelCritic
 from repbm.critics._mrdr import fit_mrdr
 from repbm.critics._value_critic import ActionValueCritic
-from repbm.estimators import Case, Critic, acting
+from repbm.estimators import Case, Critic, DirectMethod, EstimatorSpec, Role, acting
 from repbm.models import AM, AM_PI, BOTH_RISKS, Comparison, Model, ModelFit, Objective
 
 Announce = Callable[[str], None]
@@ -151,6 +151,11 @@ class MoreRobust(CriticKind):
             seed=request.seed,
         )
         return ActionValueCritic(values, self.name), None
+
+
+def model_estimator(objective: Objective) -> EstimatorSpec:
+    """The estimator that believes a model which is good at this objective: what `repbm` and `am` are, with yours."""
+    return EstimatorSpec(objective.name, Role.MODEL, DirectMethod, ModelCriticKind(objective), "model")
 
 
 def _shown(case: Case, who: str) -> None:

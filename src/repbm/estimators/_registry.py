@@ -108,8 +108,8 @@ ESTIMATORS: dict[str, EstimatorSpec] = {
 """Every estimator by its name."""
 
 
-def as_estimator(given: str | EstimatorSpec | Estimator) -> EstimatorSpec:
-    """The estimator of this name, or the one given; an own one has to say its role."""
+def as_estimator(given: Any) -> EstimatorSpec:
+    """The estimator of this name, the spec or the `Estimator` given; an own one has to say its role."""
     if isinstance(given, EstimatorSpec):
         return given
     if not isinstance(given, str):

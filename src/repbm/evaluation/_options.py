@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from repbm.core import InputError, Thresholds
@@ -89,7 +89,7 @@ class Question:
             "fit": fit if isinstance(fit, str) else {"own": repr(fit)},
             "folds": self.fitting.folds,
             "refits": self.fitting.refits,
-            "thresholds": asdict(self.thresholds),
+            "thresholds": self.thresholds.to_dict(),
         }
 
     @classmethod
