@@ -44,7 +44,7 @@ $(VENV)/bin/python $(FRAMEWORKS)/bin/python: %/bin/python:
 	$(PYTHON) -m venv $*
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(PIP) --editable .
+	$(PIP) --editable '.[hiv]'
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml constraints.txt

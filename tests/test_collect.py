@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -47,6 +48,16 @@ def test_a_log_of_patients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert len(log) == 2
     assert log.truncated.all()
     assert log.lengths.tolist() == [200, 200]
+
+
+def test_patients_need_a_solver(tmp_path: Path) -> None:
+    """One line where diffrax is missing, and no file."""
+    words = ["repbm", "collect", "hiv", "--episodes", "2", "--out", str(tmp_path / "log.csv")]
+    code = f"import sys; sys.modules['diffrax'] = None; sys.argv = {words!r}\nfrom repbm.cli import main\nmain()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "repbm: this needs diffrax; pip install 'repbm[hiv]'\n"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_policy_epsilon_and_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from repbm.core import optional
 from repbm.domains._noise import checked_noise, disturbed
 from repbm.domains._simulator import Simulator
 
@@ -27,7 +28,8 @@ class HIV(Simulator):
     States are log10 of (T1, T2, T1*, T2*, V, E): healthy and infected cells of two kinds, free virus, immune response.
     Of the state after a step, r = -0.1 V - 2e4 e1^2 - 2e3 e2^2 + 1e3 E, with e1 and e2 the drugs' efficacies. Nothing
     ends an episode but the horizon. `noise` is the standard deviation of Gaussian noise on every next state, in log10.
-    Adams et al. (2004), "Dynamic multidrug therapies for HIV"; Ernst et al. (2006).
+    Adams et al. (2004), "Dynamic multidrug therapies for HIV"; Ernst et al. (2006). Steps need diffrax, of the extra
+    `repbm[hiv]`.
     """
 
     noise: float = 0.0
@@ -92,9 +94,10 @@ def _treated(counts: Float[np.ndarray, "batch 6"], efficacies: Float[np.ndarray,
 @cache
 def _compiled() -> Any:
     """Tsit5 (explicit Runge-Kutta, order 5) with adaptive steps, one patient per row."""
-    import diffrax
     import jax
     import jax.numpy as jnp
+
+    diffrax = optional("diffrax", "hiv")
 
     def treated(counts: Any, efficacies: Any) -> Any:
         solution = diffrax.diffeqsolve(
@@ -108,6 +111,6 @@ def _compiled() -> Any:
             stepsize_controller=diffrax.PIDController(rtol=_RELATIVE, atol=_ABSOLUTE),
             max_steps=100_000,
         )
-        return solution.ys[0]  # pyright: ignore[reportOptionalSubscript]
+        return solution.ys[0]
 
     return jax.jit(jax.vmap(treated))

@@ -10,7 +10,6 @@ import polars as pl
 
 from repbm.core import number
 from repbm.experiments._cells import result_cells
-from repbm.experiments.figures._figures import figures
 
 if TYPE_CHECKING:
     from repbm.experiments import Result
@@ -29,6 +28,9 @@ class Page:
 
 def reproduction_page(results: Sequence[Result], notes: Notes, folder: str) -> Page:
     """All results in the order of the notes, both fidelities in one section. Figures are linked in `folder`."""
+    # Loaded when needed: most of what imports experiments draws nothing.
+    from repbm.experiments.figures import figures
+
     known = list(dict.fromkeys(result.experiment.name for result in results))
     # In the order of the notes; experiments without notes come last.
     names = [*(name for name in notes if name in known), *(name for name in known if name not in notes)]
