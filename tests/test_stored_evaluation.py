@@ -30,7 +30,7 @@ def stored(tmp_path_factory) -> Path:
     data = world.collect(np.full((5, 2), 0.5), 200, np.random.default_rng(4))
     log_frame(data).write_csv(folder / "log.csv")
     (folder / "p.py").write_text(POLICY)
-    (folder / "people.csv").write_text("individual,obs_0\nx,1\ny,3\n")
+    (folder / "people.csv").write_text("individual,obs_state\nx,1\ny,3\n")
     words = (
         f"evaluate {folder}/log.csv --policy now={folder}/p.py:act --refits 3 --seed 4 --discount 0.9 --level 0.9 "
         f"--individuals {folder}/people.csv --rule support.largest_novelty=0.3 --rule subgroups.fewest_individuals=50 "
