@@ -33,6 +33,7 @@ from repbm.models._model import PolynomialReward
 from repbm.models._tabular import value_weighted_loss
 from repbm.models.parts._saturation import find_saturation
 from repbm.models.parts._termination import Box, Logistic, Never, fit_termination
+from repbm.models.regression._features import exponents, features
 from repbm.models.transitions._range import Range
 from repbm.models.transitions._table import TransitionTable
 from repbm.policies import CallablePolicy, NetworkPolicy, Softened, TabularPolicy
@@ -185,6 +186,31 @@ def test_random_termination_is_calibrated() -> None:
     grid = np.array([[0.1], [0.5], [0.9]])
     # Standard errors of the fitted rates are below 0.01 here; 4 of them.
     np.testing.assert_allclose(np.asarray(found(jnp.asarray(grid))), 0.05 + 0.6 * grid[:, 0], atol=0.04)
+
+
+def test_a_steep_slanted_edge_has_the_likeliest_form() -> None:
+    """No box cuts it. At the optimum of the penalized likelihood X'(y - p) = 0.001 c, for the intercept 0."""
+    position = np.random.default_rng(0).uniform(-1, 1, (20_000, 2))
+    side = position[:, 0] + position[:, 1] - 1
+    ended = np.random.default_rng(1).random(20_000) < 1 / (1 + np.exp(-200 * side))
+    sample = replace(one_step_log(position, position, ended), judged=np.ones(20_000, dtype=bool))
+    box = Range.of(sample)
+    found = fit_termination(sample, box)
+    assert isinstance(found, Logistic)
+    x = features(box.place(position), exponents(2, found.degree), np)
+    coefficients = np.asarray(found.coefficients)
+    slope = x.T @ (ended - 1 / (1 + np.exp(-x @ coefficients)))
+    np.testing.assert_allclose(slope, np.append(0.0, 1e-3 * coefficients[1:]), atol=1e-6)
+
+
+def test_a_single_state_that_goes_on() -> None:
+    """Without it the log shows ends only: a fold that is fitted to those says so, and the whole still has a form."""
+    position = np.linspace(0, 1, 50)[:, None]
+    ended = np.arange(50) != 20
+    sample = replace(one_step_log(position, position, ended), judged=np.ones(50, dtype=bool))
+    found = np.asarray(fit_termination(sample, Range.of(sample))(jnp.asarray(position)))
+    assert np.isfinite(found).all()
+    assert found.mean() > 0.9
 
 
 def one_step_log(states: np.ndarray, following: np.ndarray, ended: np.ndarray) -> TransitionTable:
