@@ -34,6 +34,7 @@ from repbm.models._tabular import value_weighted_loss
 from repbm.models.parts._saturation import find_saturation
 from repbm.models.parts._termination import Box, Logistic, Never, fit_termination
 from repbm.models.regression._features import exponents, features
+from repbm.models.transitions._padding import bucket, padded
 from repbm.models.transitions._range import Range
 from repbm.models.transitions._table import TransitionTable
 from repbm.policies import CallablePolicy, NetworkPolicy, Softened, TabularPolicy
@@ -451,3 +452,9 @@ def test_losses_of_a_table_are_those_of_the_definition() -> None:
         hit[-1 if last[k] else fitted.find(following[k : k + 1])[0]] = 1
         expected = (fitted.rewards[s, a] - data.rewards[k]) ** 2 + ((row - hit) ** 2).sum()
         assert found[k] == pytest.approx(expected, abs=1e-12)
+
+
+def test_arrays_come_in_few_lengths() -> None:
+    assert [bucket(n, 4) for n in (0, 1, 4, 5, 8, 9)] == [4, 4, 4, 8, 8, 16]
+    assert [bucket(n, 1) for n in (0, 1, 2, 3)] == [1, 1, 2, 4]
+    np.testing.assert_array_equal(padded(np.array([[1.0, 2.0]]), 2, fill=7), [[1.0, 2.0], [7.0, 7.0]])

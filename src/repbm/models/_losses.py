@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, Int
 from repbm.data import Trajectories
 from repbm.models._model import Model
 from repbm.models._tabular import TabularModel
+from repbm.models.transitions._padding import bucket, padded
 from repbm.models.transitions._table import TransitionTable
 
 _BLOCK = 1 << 14
@@ -30,8 +31,8 @@ def step_losses(model: Model | TabularModel, data: Trajectories) -> Float[np.nda
     with jax.enable_x64(True):
         for start in range(0, len(sample), _BLOCK):
             rows = np.arange(start, min(start + _BLOCK, len(sample)))
-            padded = np.concatenate([rows, np.full(_BLOCK - len(rows), start)]) if start else rows
-            states, rewards = _expected(model, jnp.asarray(sample.states[padded]), jnp.asarray(sample.actions[padded]))
+            at = padded(rows, bucket(len(rows)), fill=start)
+            states, rewards = _expected(model, jnp.asarray(sample.states[at]), jnp.asarray(sample.actions[at]))
             miss = np.asarray(states)[: len(rows)] - following[rows]
             with np.errstate(over="ignore"):
                 squares = np.where(sample.followed[rows], (miss**2).sum(axis=1), 0.0)

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from repbm.models.regression._features import exponents, features, highest_degree
+from repbm.models.transitions._padding import padded
 from repbm.models.transitions._range import Range
 from repbm.models.transitions._table import TransitionTable
 
@@ -121,10 +122,11 @@ def _compiled(termination: Termination, states: Float[Array, "block dimensions"]
 
 def _probabilities(termination: Termination, states: np.ndarray) -> np.ndarray:
     """For any number of states, in blocks of one size: compiled once."""
-    padded = np.concatenate([states, np.broadcast_to(states[-1:], (-len(states) % _BLOCK, states.shape[1]))])
+    blocks = -(-len(states) // _BLOCK)
     with jax.enable_x64(True):
         parts = [
-            np.asarray(_compiled(termination, jnp.asarray(block))) for block in np.split(padded, len(padded) // _BLOCK)
+            np.asarray(_compiled(termination, jnp.asarray(block)))
+            for block in np.split(padded(states, blocks * _BLOCK), blocks)
         ]
     return np.concatenate(parts)[: len(states)]
 

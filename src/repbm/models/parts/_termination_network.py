@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int
 from repbm.models.parts._termination import Never, Termination
 from repbm.models.training._loop import Recipe, train
 from repbm.models.training._networks import Layers
-from repbm.models.training._rows import bucket, padded
+from repbm.models.transitions._padding import bucket, padded
 from repbm.models.transitions._table import TransitionTable
 
 

@@ -11,23 +11,10 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from repbm.models.objectives._objective import Objective
+from repbm.models.transitions._padding import bucket, padded
 from repbm.models.transitions._table import TransitionTable
 
-_LEAST = 1 << 10
-"""Padding costs next to nothing, a compilation costs seconds: small logs of any size share one."""
 _TICKS = (1 << 31) - 1
-
-
-def bucket(count: int) -> int:
-    """The next power of two: few array lengths, few compilations."""
-    return max(_LEAST, 1 << (count - 1).bit_length())
-
-
-def padded(values: np.ndarray, length: int, fill: int = 0) -> np.ndarray:
-    """The values, followed by `fill` up to the length."""
-    result = np.full((length, *values.shape[1:]), fill, dtype=values.dtype)
-    result[: len(values)] = values
-    return result
 
 
 class Draws(eqx.Module):
