@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
+from repbm.core import middle, resampled_counts, stream
 from repbm.inference import Contender, behavior_sensitivity, paired_difference, pareto_k, probabilities_best, selection
 
 
@@ -17,6 +18,15 @@ def test_sensitivity_by_hand() -> None:
     assert behavior_sensitivity(0.1, 10) == pytest.approx(0.9**-10 - 1)
     assert behavior_sensitivity(1.0, 3) == math.inf
     assert behavior_sensitivity(0.9, 10_000) == math.inf
+
+
+def test_the_bootstrap_by_hand() -> None:
+    counts = resampled_counts(stream(0), 7, 2000)
+    assert counts.shape == (2000, 7)
+    assert (counts.sum(axis=1) == 7).all()
+    # The mean of 2000 counts of variance 6/7: 5 standard errors.
+    np.testing.assert_allclose(counts.mean(axis=0), 1, atol=5 * np.sqrt(6 / 7 / 2000))
+    assert middle(np.arange(101.0), 0.9) == pytest.approx((5, 95))
 
 
 def test_pareto_k_of_known_tails() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import stdtrit
 
+from repbm.core import middle, resampled_counts
 from repbm.data import Trajectories
 from repbm.estimators import Estimate, Pooled
 
@@ -53,8 +54,7 @@ class Resampling:
     @cached_property
     def counts(self) -> Float[np.ndarray, "draws groups"]:
         """How often every group is in each resampled log."""
-        equal = np.full(self.count, 1 / self.count)
-        return self._generator.multinomial(self.count, equal, size=_DRAWS).astype(np.float64)
+        return resampled_counts(self._generator, self.count, _DRAWS).astype(np.float64)
 
     def values(self, pool: _Pool) -> np.ndarray:
         """The estimate on every resampled log; NaN where it is not defined. The last one asked for is kept."""
@@ -100,5 +100,4 @@ def percentile(values: np.ndarray, level: float) -> Interval:
         return Interval(
             None, None, None, f"no interval: in {share:.0%} of resampled logs no episode follows the policy"
         )
-    low, high = np.quantile(values[defined], [0.5 - level / 2, 0.5 + level / 2])
-    return Interval(float(low), float(high), float(values[defined].std(ddof=1)))
+    return Interval(*middle(values[defined], level), float(values[defined].std(ddof=1)))
