@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from repbm._version import __version__
-from repbm.core import InputError, stream
+from repbm.core import InputError
 from repbm.data import Trajectories
 from repbm.doctor import Examination, Verdict, examine, judge
 from repbm.estimators import Case, DirectMethod, Estimator
@@ -147,7 +147,7 @@ def evaluate(
     chosen = {name: _default(case) if asked is None else asked for name, case in cases.items()}
     total = sum(map(len, chosen.values())) + 1
     new = None if individuals is None else read_individuals(individuals, data.observation_names, columns)
-    tables = Tables(level, Resampling(data, stream(seed, "resampling")), learned)
+    tables = Tables(level, Resampling(data, seed), learned)
     done = 1
     workshop = Workshop(preset or Precise(), seed, folds, lambda what: tell(what, done, total))
     models: dict[tuple[str, str], Model | TabularModel] = {}
