@@ -174,7 +174,7 @@ def test_doctor_and_evaluation_come_to_one_verdict(table: bool) -> None:
 class Linear(Dynamics):
     """The change of state, linear in the state."""
 
-    matrix: jax.Array
+    matrix: jax.Array | np.ndarray
 
     def __call__(self, states):
         x = jnp.concatenate([jnp.ones_like(states[:, :1]), states], axis=1)
@@ -207,8 +207,8 @@ def test_own_dynamics_take_part(tmp_path: Path) -> None:
     model.save(tmp_path / "model.npz")
     again = load_model(tmp_path / "model.npz")
     states = log.data.initial_observations[:5]
-    values = [each.values(policy, states, rollouts=4).values for each in (model, again)]
-    np.testing.assert_array_equal(*values)
+    one, two = (each.values(policy, states, rollouts=4).values for each in (model, again))
+    np.testing.assert_array_equal(one, two)
 
 
 @dataclass(frozen=True)

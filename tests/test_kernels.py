@@ -97,6 +97,33 @@ def test_the_slope_of_the_likelihood() -> None:
     np.testing.assert_allclose(slope, finite, rtol=1e-5)
 
 
+def likelihood_by_jax(parameters: jax.Array, positions: jax.Array, outputs: jax.Array) -> jax.Array:
+    """The formula of `likely_scales` alone, to be differentiated automatically."""
+    count, several = outputs.shape
+    x = positions / jnp.exp(parameters[:-1])
+    squares = ((x[:, None] - x) ** 2).sum(axis=2)
+    s = jnp.sqrt(5 * jnp.where(squares > 0, squares, 1.0))
+    covariance = jnp.where(squares > 0, (1 + s + s**2 / 3) * jnp.exp(-s), 1.0) + jnp.exp(parameters[-1]) * jnp.eye(
+        count
+    )
+    factor = jnp.linalg.cholesky(covariance)
+    variances = (jax.scipy.linalg.solve_triangular(factor, outputs, lower=True) ** 2).sum(axis=0) / count
+    return several * jnp.log(jnp.diag(factor)).sum() + count / 2 * jnp.log(variances).sum()
+
+
+def test_likelihood_and_slope_are_those_of_automatic_differentiation() -> None:
+    """In well-conditioned places: both lose digits as the noise gets small, to 1e-6 at 1e-11."""
+    positions = drawn(60, 3)
+    positions[7] = positions[3]
+    outputs = np.column_stack([np.sin(3 * positions[:, 0]), positions[:, 1] ** 2 + positions[:, 2]])
+    for at in np.log([[0.7, 1.5, 2.0, 1e-3], [3.0, 3.0, 3.0, 1e-2], [0.1, 0.5, 20.0, 0.5]]):
+        value, slope, _ = _unlikelihood(at, positions, outputs)
+        with jax.enable_x64(True):
+            expected = jax.value_and_grad(likelihood_by_jax)(*map(jnp.asarray, (at, positions, outputs)))
+        assert value == pytest.approx(float(expected[0]), rel=1e-12)
+        np.testing.assert_allclose(slope, expected[1], rtol=1e-10, atol=1e-10 * np.abs(expected[1]).max())
+
+
 def test_lengths_and_noise_are_those_of_the_data() -> None:
     """A fast, a slow and an idle dimension; noise of a tenth, with a margin of a third on 200 rows (over 5 errors)."""
     positions = drawn(200, 3)

@@ -32,6 +32,8 @@ from repbm.models._tabular import value_weighted_loss
 from repbm.models.parts._reward import PolynomialReward
 from repbm.models.parts._saturation import find_saturation
 from repbm.models.parts._termination import Box, Logistic, Never, fit_termination
+from repbm.models.regression._features import exponents, features
+from repbm.models.transitions._padding import bucket, padded
 from repbm.models.transitions._range import Range
 from repbm.models.transitions._table import TransitionTable
 from repbm.policies import CallablePolicy, NetworkPolicy, Softened, TabularPolicy
@@ -186,6 +188,31 @@ def test_random_termination_is_calibrated() -> None:
     grid = np.array([[0.1], [0.5], [0.9]])
     # Standard errors of the fitted rates are below 0.01 here; 4 of them.
     np.testing.assert_allclose(np.asarray(found(jnp.asarray(grid))), 0.05 + 0.6 * grid[:, 0], atol=0.04)
+
+
+def test_a_steep_slanted_edge_has_the_likeliest_form() -> None:
+    """No box cuts it. At the optimum of the penalized likelihood X'(y - p) = 0.001 c, for the intercept 0."""
+    position = np.random.default_rng(0).uniform(-1, 1, (20_000, 2))
+    side = position[:, 0] + position[:, 1] - 1
+    ended = np.random.default_rng(1).random(20_000) < 1 / (1 + np.exp(-200 * side))
+    sample = replace(one_step_log(position, position, ended), judged=np.ones(20_000, dtype=bool))
+    box = Range.of(sample)
+    found = fit_termination(sample, box)
+    assert isinstance(found, Logistic)
+    x = features(box.place(position), exponents(2, found.degree), np)
+    coefficients = np.asarray(found.coefficients)
+    slope = x.T @ (ended - 1 / (1 + np.exp(-x @ coefficients)))
+    np.testing.assert_allclose(slope, np.append(0.0, 1e-3 * coefficients[1:]), atol=1e-6)
+
+
+def test_a_single_state_that_goes_on() -> None:
+    """Without it the log shows ends only: a fold that is fitted to those says so, and the whole still has a form."""
+    position = np.linspace(0, 1, 50)[:, None]
+    ended = np.arange(50) != 20
+    sample = replace(one_step_log(position, position, ended), judged=np.ones(50, dtype=bool))
+    found = np.asarray(fit_termination(sample, Range.of(sample))(jnp.asarray(position)))
+    assert np.isfinite(found).all()
+    assert found.mean() > 0.9
 
 
 def one_step_log(states: np.ndarray, following: np.ndarray, ended: np.ndarray) -> TransitionTable:
@@ -426,3 +453,9 @@ def test_losses_of_a_table_are_those_of_the_definition() -> None:
         hit[-1 if last[k] else fitted.find(following[k : k + 1])[0]] = 1
         expected = (fitted.rewards[s, a] - data.rewards[k]) ** 2 + ((row - hit) ** 2).sum()
         assert found[k] == pytest.approx(expected, abs=1e-12)
+
+
+def test_arrays_come_in_few_lengths() -> None:
+    assert [bucket(n, 4) for n in (0, 1, 4, 5, 8, 9)] == [4, 4, 4, 8, 8, 16]
+    assert [bucket(n, 1) for n in (0, 1, 2, 3)] == [1, 1, 2, 4]
+    np.testing.assert_array_equal(padded(np.array([[1.0, 2.0]]), 2, fill=7), [[1.0, 2.0], [7.0, 7.0]])

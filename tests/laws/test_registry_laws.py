@@ -33,7 +33,8 @@ def guess(states: int, actions: int, factor: float = 1.0) -> FunctionCritic:
 
 def ask(spec: EstimatorSpec, known: Enumerated, data: Trajectories | None = None, factor: float = 1.0) -> Estimate:
     asked = Case.of(known.data if data is None else data, TabularPolicy(known.policy), 0.9)
-    return spec.estimator(guess(*known.world.rewards.shape, factor))(asked)
+    states, actions = known.world.rewards.shape
+    return spec.estimator(guess(states, actions, factor))(asked)
 
 
 def value(estimate: Estimate) -> float:

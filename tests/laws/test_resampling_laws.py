@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from repbm.core import stream
 from repbm.estimators import Case, DoublyRobust, Estimator, ImportanceSampling, PerDecisionImportanceSampling
 from repbm.inference import Resampling, interval
 from repbm.policies import TabularPolicy
@@ -59,9 +58,7 @@ def test_the_mean_of_contributions_is_the_value(log) -> None:
 
 def test_same_seed_same_interval_and_level_widens(log) -> None:
     estimate = PerDecisionImportanceSampling(True)(Case.of(log, TabularPolicy(KNOWN.policy)))
-    narrow, again, wide = (
-        interval(estimate, level, Resampling(log, stream(5, "resampling"))) for level in (0.8, 0.8, 0.99)
-    )
+    narrow, again, wide = (interval(estimate, level, Resampling(log, 5)) for level in (0.8, 0.8, 0.99))
     assert narrow == again
     assert narrow.low is not None
     assert narrow.high is not None
@@ -70,12 +67,21 @@ def test_same_seed_same_interval_and_level_widens(log) -> None:
     assert wide.low < narrow.low < narrow.high < wide.high
 
 
+def test_groups_and_draws_do_not_depend_on_which_is_asked_for_first() -> None:
+    many = KNOWN.world.collect(KNOWN.behavior, 1200, np.random.default_rng(0))
+    one, other = Resampling(many, 5), Resampling(many, 5)
+    groups, counts = one.groups, one.counts
+    assert one.count < 1200
+    np.testing.assert_array_equal(other.counts, counts)
+    np.testing.assert_array_equal(other.groups, groups)
+
+
 def test_students_interval_is_the_textbook_one() -> None:
     from repbm.estimators import Estimate
 
     sample = np.array([1.0, 2.0, 4.0, 7.0])
     log = KNOWN.world.collect(KNOWN.behavior, 4, np.random.default_rng(0))
-    found = interval(Estimate.of_contributions(sample, 4.0), 0.95, Resampling(log, stream(0)))
+    found = interval(Estimate.of_contributions(sample, 4.0), 0.95, Resampling(log, 0))
     # Tabulated quantile of t with 3 degrees of freedom, 0.975: 3.1824.
     error = sample.std(ddof=1) / 2
     assert found.std_error == pytest.approx(error)
@@ -99,7 +105,7 @@ def test_intervals_cover_where_effective_episodes_are_many(estimator: Estimator)
     for seed in range(400):
         log = KNOWN.world.collect(KNOWN.behavior, 300, np.random.default_rng(seed))
         estimate = estimator(Case.of(log, TabularPolicy(mild)))
-        found = interval(estimate, 0.95, Resampling(log, stream(seed)))
+        found = interval(estimate, 0.95, Resampling(log, seed))
         assert found.low is not None
         assert found.high is not None
         covered += found.low <= truth <= found.high

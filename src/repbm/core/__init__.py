@@ -1,5 +1,6 @@
-"""What every room shares: errors, random numbers, labels, progress, files written whole, optional frameworks."""
+"""What every room shares: errors, thresholds, random numbers, the bootstrap, labels, progress, files, extras."""
 
+from repbm.core._bootstrap import middle, resampled_counts
 from repbm.core._draws import draw
 from repbm.core._errors import InputError, nearest
 from repbm.core._extras import optional
@@ -36,10 +37,12 @@ __all__ = [
     "as_label",
     "draw",
     "is_partial",
+    "middle",
     "nearest",
     "number",
     "optional",
     "partial_file",
+    "resampled_counts",
     "silent",
     "stream",
     "write_whole",

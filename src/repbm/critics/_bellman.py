@@ -40,29 +40,29 @@ class BellmanTable:
                 "fqe needs a policy that can act in any state, and this one is known at logged steps only",
                 fix="give the policy as a function, or use importance sampling",
             )
-        sample = TransitionTable.of(data, None)
-        left = np.maximum(horizon - sample.steps, 1)
-        onward = ~sample.ended & (left > 1)
-        rows = np.flatnonzero(sample.followed | ~onward)
+        table = TransitionTable.of(data, None)
+        left = np.maximum(horizon - table.steps, 1)
+        onward = ~table.ended & (left > 1)
+        rows = np.flatnonzero(table.followed | ~onward)
         if not len(rows):
             raise InputError("no logged step tells what follows it", fix="log the final state, or longer episodes")
-        onward, followed = onward[rows], sample.followed[rows]
-        following = np.where(followed[:, None], sample.next_states[rows], 0.0)
+        onward, followed = onward[rows], table.followed[rows]
+        following = np.where(followed[:, None], table.next_states[rows], 0.0)
         labels = data.actions.labels
         probabilities = np.zeros((len(rows), len(labels)))
         if onward.any():
             probabilities[onward] = policy.choices(following[onward], labels).matrix(labels)
         return cls(
-            states=sample.states[rows],
-            actions=sample.actions[rows],
-            rewards=sample.rewards[rows],
+            states=table.states[rows],
+            actions=table.actions[rows],
+            rewards=table.rewards[rows],
             following=following,
             followed=followed,
-            ended=sample.ended[rows],
+            ended=table.ended[rows],
             onward=onward,
             left=left[rows],
             policy=probabilities,
-            episodes=sample.episodes[rows],
+            episodes=table.episodes[rows],
         )
 
     def __len__(self) -> int:

@@ -41,12 +41,12 @@ def fit_mrdr(
     Omega leaves open what is added to pi Q in proportion to mu; there V_t is taken as near to Rbar_t as can be.
     `degree` of the polynomials: the one of the lowest objective on held-out episodes, unless given.
     """
-    sample = TransitionTable.of(data, None)
+    table = TransitionTable.of(data, None)
     problem = variance_problem(data, decisions, discount, normalized, behavior)
-    inputs = np.column_stack([sample.states, horizon - sample.steps])
+    inputs = np.column_stack([table.states, horizon - table.steps])
     box = Range.over(inputs)
     positions = box.place(inputs)
-    found, degree = _solved(problem, positions, sample.episodes, len(data), degree, seed)
+    found, degree = _solved(problem, positions, table.episodes, len(data), degree, seed)
     function = PolynomialValues(box.center, box.half_width, found, degree)
     rewards = (float(data.rewards.min()), float(data.rewards.max()))
     return ActionValues(function, data.actions.labels, horizon, discount, rewards)

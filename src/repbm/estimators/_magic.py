@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.optimize import nnls
 
-from repbm.core import InputError, stream
+from repbm.core import InputError, middle, resampled_counts, stream
 from repbm.data import StepValues
 from repbm.estimators._case import Case
 from repbm.estimators._critic import Critic
@@ -142,13 +142,10 @@ def resampled_interval(doubly: NormalizedTerms, order: Int[np.ndarray, " episode
     count = min(n, max(50, min(_MOST_GROUPS, _TABLE_CELLS // longest)))
     groups = np.empty(n, dtype=np.int64)
     groups[order] = generator.permutation(n) % count
-    counts = generator.multinomial(count, np.full(count, 1 / count), size=_DRAWS).astype(np.float64)
+    counts = resampled_counts(generator, count, _DRAWS).astype(np.float64)
     values = doubly.pool(groups, count).values(counts)
     values = values[np.isfinite(values)]
-    if not len(values):
-        return np.nan, np.nan
-    low, high = np.quantile(values, [0.5 - _LEVEL / 2, 0.5 + _LEVEL / 2])
-    return float(low), float(high)
+    return middle(values, _LEVEL) if len(values) else (np.nan, np.nan)
 
 
 def best_blend(

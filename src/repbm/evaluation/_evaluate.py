@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from repbm._version import __version__
-from repbm.core import InputError, Thresholds, stream
+from repbm.core import InputError, Thresholds
 from repbm.data import Trajectories
 from repbm.doctor import Verdict, examine, judge
 from repbm.estimators import Case, DirectMethod, Estimator, EstimatorSpec, as_estimator, default_estimators
@@ -91,7 +91,7 @@ def evaluate(
 
     steps.total = sum(map(len, chosen.values())) + 1 + details
     critics = Critics(question, steps.note)
-    tables = Tables(level, Resampling(data, stream(seed, "resampling")), thresholds, learned)
+    tables = Tables(level, Resampling(data, seed), thresholds, learned)
     verdicts: dict[str, Verdict] = {}
     models: dict[tuple[str, str], Model] = {}
     for name, case in cases.items():

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Float
 
-from repbm.core import stream
+from repbm.core import middle, resampled_counts, stream
 
 LEVEL = 0.95
 _DRAWS = 2000
@@ -25,14 +25,13 @@ def interval(
     n = len(rows)
     if n < 2:
         return None, None
-    shares = stream(0, "bootstrap").multinomial(n, np.full(n, 1 / n), size=_DRAWS) / n
+    shares = resampled_counts(stream(0, "bootstrap"), n, _DRAWS) / n
     with np.errstate(invalid="ignore"):
         found = statistic(shares @ rows)
     defined = np.isfinite(found)
     if 1 - defined.mean() > (1 - LEVEL) / 2:
         return None, None
-    low, high = np.quantile(found[defined], [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
-    return float(low), float(high)
+    return middle(found[defined], LEVEL)
 
 
 def mean_interval(values: Float[np.ndarray, " runs"]) -> tuple[float | None, float | None]:

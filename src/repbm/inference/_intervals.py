@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import stdtrit
 
+from repbm.core import middle, resampled_counts, stream
 from repbm.data import Trajectories
 from repbm.estimators import Estimate, Pooled
 
@@ -35,26 +36,26 @@ class Resampling:
     """The resampled logs of a bootstrap, the same ones for every estimate of one log.
 
     Episodes are drawn with replacement; of a log of many, random groups of episodes, which has the same limit. The
-    longest episode bounds how many groups are kept in memory.
+    longest episode bounds how many groups are kept in memory. Groups and draws have random streams of their own: it
+    does not matter which is asked for first.
     """
 
-    def __init__(self, data: Trajectories, generator: np.random.Generator) -> None:
+    def __init__(self, data: Trajectories, seed: int) -> None:
         n = len(data)
         self.count = min(n, max(_FEWEST_GROUPS, min(_MOST_GROUPS, _TABLE_CELLS // data.longest)))
-        self._episodes, self._generator = n, generator
+        self._episodes, self._seed = n, seed
         self._last: tuple[_Pool, np.ndarray] | None = None
 
     @cached_property
     def groups(self) -> Int[np.ndarray, " episodes"]:
         """The group of every episode."""
         n = self._episodes
-        return np.arange(n) if self.count == n else self._generator.permutation(n) % self.count
+        return np.arange(n) if self.count == n else stream(self._seed, "groups").permutation(n) % self.count
 
     @cached_property
     def counts(self) -> Float[np.ndarray, "draws groups"]:
         """How often every group is in each resampled log."""
-        equal = np.full(self.count, 1 / self.count)
-        return self._generator.multinomial(self.count, equal, size=_DRAWS).astype(np.float64)
+        return resampled_counts(stream(self._seed, "resampling"), self.count, _DRAWS).astype(np.float64)
 
     def values(self, pool: _Pool) -> np.ndarray:
         """The estimate on every resampled log; NaN where it is not defined. The last one asked for is kept."""
@@ -100,5 +101,4 @@ def percentile(values: np.ndarray, level: float) -> Interval:
         return Interval(
             None, None, None, f"no interval: in {share:.0%} of resampled logs no episode follows the policy"
         )
-    low, high = np.quantile(values[defined], [0.5 - level / 2, 0.5 + level / 2])
-    return Interval(float(low), float(high), float(values[defined].std(ddof=1)))
+    return Interval(*middle(values[defined], level), float(values[defined].std(ddof=1)))

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from repbm.data import Trajectories
+from repbm.models.transitions._padding import bucket, padded
 from repbm.models.transitions._table import TransitionTable
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ def one_step_losses(model: ContinuousModel, data: Trajectories) -> Float[np.ndar
     with jax.enable_x64(True):
         for start in range(0, len(table), _BLOCK):
             rows = np.arange(start, min(start + _BLOCK, len(table)))
-            padded = np.concatenate([rows, np.full(_BLOCK - len(rows), start)]) if start else rows
-            states, rewards = _expected(model, jnp.asarray(table.states[padded]), jnp.asarray(table.actions[padded]))
+            at = padded(rows, bucket(len(rows)), fill=start)
+            states, rewards = _expected(model, jnp.asarray(table.states[at]), jnp.asarray(table.actions[at]))
             miss = np.asarray(states)[: len(rows)] - following[rows]
             with np.errstate(over="ignore"):
                 squares = np.where(table.followed[rows], (miss**2).sum(axis=1), 0.0)

@@ -84,24 +84,24 @@ def fit_paper(
     horizon. The models share one termination network.
     """
     used = support if any(objective.target or objective.balances for objective in objectives) else None
-    sample = TransitionTable.of(data, used)
-    dimensions = sample.states.shape[1]
-    kept = _training_part(data, sample, settings.training_share, seed)
-    rewards = sample.rewards[kept] if settings.standard_rewards else None
+    table = TransitionTable.of(data, used)
+    dimensions = table.states.shape[1]
+    kept = _training_part(data, table, settings.training_share, seed)
+    rewards = table.rewards[kept] if settings.standard_rewards else None
     units = Units.multiplied(settings.input_scales or (1.0,) * dimensions, rewards)
     if len(units.spread) != dimensions:
         raise InputError(f"{len(units.spread)} input scales for {dimensions} observations", fix="give one for each")
-    batch = min(settings.batch, len(np.unique(sample.episodes[kept])))
-    outcomes = units.outcomes(np.column_stack([sample.rewards, sample.next_states - sample.states]))
+    batch = min(settings.batch, len(np.unique(table.episodes[kept])))
+    outcomes = units.outcomes(np.column_stack([table.rewards, table.next_states - table.states]))
     # f / u is counted anew among the episodes that are kept; importance weights are what they are.
-    given = None if used is None or used.deterministic else sample.marginal
-    rows = Rows.of(sample, kept, units.states(sample.states), outcomes, sample.followed, batch, given)
+    given = None if used is None or used.deterministic else table.marginal
+    rows = Rows.of(table, kept, units.states(table.states), outcomes, table.followed, batch, given)
     objectives = [settings.completed(objective) for objective in objectives]
     _check(objectives, rows)
     # All members start and draw alike: their difference is that of the objectives, and none depends on the others.
     start, descent, ending = jax.random.split(jax.random.key(int(stream(seed, "paper").integers(1 << 31))), 3)
     widths = (settings.representation,) * settings.layers
-    network = PaperNetwork.random(start, dimensions, sample.action_count, widths)
+    network = PaperNetwork.random(start, dimensions, table.action_count, widths)
     several = len(objectives)
     trained = train(
         PaperBatches(batch, distances_of(objectives)),
@@ -112,9 +112,9 @@ def fit_paper(
         settings.options,
         progress=progress,
     ).checked()
-    judged = replace(sample, ended=sample.ended & (sample.steps < horizon - 1))
+    judged = replace(table, ended=table.ended & (table.steps < horizon - 1))
     termination = fit_termination_network(judged, kept, ending, settings.termination_options, batch)
-    box = Range.of(sample)
+    box = Range.of(table)
     networks = [ScaledNetwork(units, trained.member(k)) for k in range(several)]
     return [
         ContinuousModel(
@@ -133,11 +133,11 @@ def fit_paper(
     ]
 
 
-def _training_part(data: Trajectories, sample: TransitionTable, share: float, seed: int) -> Bool[np.ndarray, " steps"]:
+def _training_part(data: Trajectories, table: TransitionTable, share: float, seed: int) -> Bool[np.ndarray, " steps"]:
     count = max(1, round(share * len(data)))
     chosen = np.zeros(len(data), dtype=bool)
     chosen[stream(seed, "training-part").permutation(len(data))[:count]] = True
-    return chosen[sample.episodes]
+    return chosen[table.episodes]
 
 
 def _check(objectives: Sequence[Objective], rows: Rows) -> None:

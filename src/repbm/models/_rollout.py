@@ -14,6 +14,7 @@ from jaxtyping import Array, Bool, Float, Int
 from repbm.core import InputError
 from repbm.models._compiled_policy import compiled, traceable
 from repbm.models._model import ModelValues
+from repbm.models.transitions._padding import bucket, padded
 from repbm.policies import ObservationPolicy
 
 if TYPE_CHECKING:
@@ -74,25 +75,20 @@ def _finished(
     total, outside = np.zeros(len(now.states)), np.zeros(len(now.states), dtype=bool)
     rows = np.arange(len(now.states))
     while len(rows):
-        place = np.concatenate([np.arange(len(rows)), np.zeros(_bucket(len(rows)) - len(rows), dtype=np.int64)])
+        place = padded(np.arange(len(rows)), bucket(len(rows), _SMALLEST_BATCH))
         fill = np.arange(len(place)) >= len(rows)
-        padded = _Conditions(np.where(fill, 0, given.steps_left[place]), given.first[place], given.discount, given.key)
-        now = jax.tree.map(np.asarray, walk(now.take(place), padded))
+        batch = _Conditions(np.where(fill, 0, given.steps_left[place]), given.first[place], given.discount, given.key)
+        now = jax.tree.map(np.asarray, walk(now.take(place), batch))
         if now.unknown:
             raise InputError(
                 "the policy takes an action that the log never shows",
                 fix="a model cannot say what it does; use importance sampling, or another policy",
             )
         total[rows], outside[rows] = now.total[: len(rows)], now.outside[: len(rows)]
-        going = np.flatnonzero(np.asarray(now.active(padded)))
+        going = np.flatnonzero(np.asarray(now.active(batch)))
         rows, now = rows[going], now.take(going)
         given = given._replace(steps_left=given.steps_left[going], first=given.first[going])
     return total, outside
-
-
-def _bucket(count: int) -> int:
-    """The next power of two: few shapes, few compilations."""
-    return max(_SMALLEST_BATCH, 1 << (count - 1).bit_length())
 
 
 class _Conditions(NamedTuple):

@@ -181,18 +181,18 @@ def fit_tabular(
     rules: FitRules = FitRules(),  # noqa: B008 - frozen
 ) -> TabularModel:
     """Weighted frequencies of what followed, and weighted means of what was earned."""
-    sample = TransitionTable.of(data, support if objective.target else None, rules.trust, horizon)
-    weights = objective.weights(sample)
-    states = np.unique(np.concatenate([sample.states, sample.next_states[sample.followed & ~sample.ended]]), axis=0)
-    size, actions = len(states), sample.action_count
-    pair = found_states(states, sample.states)[0] * actions + sample.actions
+    log = TransitionTable.of(data, support if objective.target else None, rules.trust, horizon)
+    weights = objective.weights(log)
+    states = np.unique(np.concatenate([log.states, log.next_states[log.followed & ~log.ended]]), axis=0)
+    size, actions = len(states), log.action_count
+    pair = found_states(states, log.states)[0] * actions + log.actions
     rewarded = np.bincount(pair, weights, size * actions)
-    rewards = np.bincount(pair, weights * sample.rewards, size * actions) / np.where(rewarded > 0, rewarded, 1.0)
-    told = sample.ended | sample.followed
+    rewards = np.bincount(pair, weights * log.rewards, size * actions) / np.where(rewarded > 0, rewarded, 1.0)
+    told = log.ended | log.followed
     counts = np.bincount(pair[told], weights[told], size * actions)
-    onward = told & ~sample.ended
+    onward = told & ~log.ended
     share = weights[onward] / np.where(counts > 0, counts, 1.0)[pair[onward]]
-    place = (pair[onward], found_states(states, sample.next_states[onward])[0])
+    place = (pair[onward], found_states(states, log.next_states[onward])[0])
     moves = csr_matrix((share, place), shape=(size * actions, size))
     return TabularModel(
         labels=data.actions.labels,

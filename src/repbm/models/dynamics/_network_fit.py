@@ -94,19 +94,19 @@ def fit_network(
 
 
 def _trained(context: FitContext, settings: NetworkSettings) -> ScaledNetwork:
-    sample, smooth, held_out, objective = context.table, context.smooth, context.held_out, context.objective
-    outcomes = np.column_stack([sample.rewards, sample.next_states - sample.states])
-    units = standard_units(sample, outcomes, smooth)
-    scaled = (units.states(sample.states), units.outcomes(outcomes), smooth, 1, sample.marginal)
-    fitted = Rows.of(sample, ~held_out if (~held_out).any() else held_out, *scaled)
-    judged = Rows.of(sample, _thinned(held_out if held_out.any() else ~held_out), *scaled)
+    table, smooth, held_out, objective = context.table, context.smooth, context.held_out, context.objective
+    outcomes = np.column_stack([table.rewards, table.next_states - table.states])
+    units = standard_units(table, outcomes, smooth)
+    scaled = (units.states(table.states), units.outcomes(outcomes), smooth, 1, table.marginal)
+    fitted = Rows.of(table, ~held_out if (~held_out).any() else held_out, *scaled)
+    judged = Rows.of(table, _thinned(held_out if held_out.any() else ~held_out), *scaled)
     if not objective.behavior and not fitted.marginal.any():
         # The few episodes that follow the policy were all set aside.
-        fitted = Rows.of(sample, np.ones(len(sample), dtype=bool), *scaled)
+        fitted = Rows.of(table, np.ones(len(table), dtype=bool), *scaled)
     one, two = jax.random.split(jax.random.key(int(stream(context.seed, "network").integers(1 << 31))))
     widths = (settings.hidden,) * settings.layers
-    start = ResidualNetwork.random(one, sample.states.shape[1], sample.action_count, widths, settings.rectified)
-    longest, episodes = int(sample.steps.max()) + 1, int(sample.episodes[-1]) + 1
+    start = ResidualNetwork.random(one, table.states.shape[1], table.action_count, widths, settings.rectified)
+    longest, episodes = int(table.steps.max()) + 1, int(table.episodes[-1]) + 1
     result: Trained = train(
         SampledBatches(settings.batch, distances_of([objective])),
         jax.tree.map(lambda leaf: leaf[None], start),
@@ -122,16 +122,16 @@ def _trained(context: FitContext, settings: NetworkSettings) -> ScaledNetwork:
 
 
 def standard_units(
-    sample: TransitionTable, outcomes: Float[np.ndarray, "steps outputs"], smooth: Bool[np.ndarray, " steps"]
+    table: TransitionTable, outcomes: Float[np.ndarray, "steps outputs"], smooth: Bool[np.ndarray, " steps"]
 ) -> Units:
     """Mean 0 and deviation 1 for states, rewards, and the changes of state that a smooth model can learn from."""
-    changes = outcomes[smooth, 1:] if smooth.any() else np.zeros((1, sample.states.shape[1]))
-    center = np.append(sample.rewards.mean(), changes.mean(axis=0))
+    changes = outcomes[smooth, 1:] if smooth.any() else np.zeros((1, table.states.shape[1]))
+    center = np.append(table.rewards.mean(), changes.mean(axis=0))
     return Units(
-        sample.states.mean(axis=0),
-        _positive(sample.states.std(axis=0)),
+        table.states.mean(axis=0),
+        _positive(table.states.std(axis=0)),
         center,
-        _positive(np.append(sample.rewards.std(), changes.std(axis=0))),
+        _positive(np.append(table.rewards.std(), changes.std(axis=0))),
     )
 
 

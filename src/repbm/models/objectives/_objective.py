@@ -33,9 +33,9 @@ class Objective:
         if self.ipm is None and np.any(np.asarray(self.alpha) != 0):
             raise InputError(f"{self.name} has an alpha but no distance to weigh", fix="give an ipm too")
 
-    def weights(self, sample: TransitionTable) -> Float[np.ndarray, " steps"]:
+    def weights(self, table: TransitionTable) -> Float[np.ndarray, " steps"]:
         """The weight of every logged step in the risk."""
-        return self.behavior + self.target * sample.marginal
+        return self.behavior + self.target * table.marginal
 
     @property
     def balances(self) -> bool:

@@ -21,7 +21,7 @@ _AS_GOOD = 1.0001
 
 
 def fit_reward(
-    sample: TransitionTable,
+    table: TransitionTable,
     weights: Float[np.ndarray, " steps"],
     held_out: Bool[np.ndarray, " steps"],
     box: Range,
@@ -32,11 +32,11 @@ def fit_reward(
     Where polynomials of the observations x miss, also those of base^x: observations are often logged as logarithms,
     and rewards paid in plain units. They must be clearly better. The first rival wins among equally good ones.
     """
-    least, best = _best([_fitted(sample, weights, held_out, box, after, None) for after in _sides(sample)])
+    least, best = _best([_fitted(table, weights, held_out, box, after, None) for after in _sides(table)])
     if least > rules.nearly_exact_reward**2:
-        sides = [(after, base) for base in _BASES for after in _sides(sample, base)]
+        sides = [(after, base) for base in _BASES for after in _sides(table, base)]
         if sides:
-            less, other = _best([_fitted(sample, weights, held_out, box, *side) for side in sides])
+            less, other = _best([_fitted(table, weights, held_out, box, *side) for side in sides])
             best = other if less < rules.power_gain * least else best
     return best
 
@@ -46,16 +46,16 @@ def _best(rivals: list[tuple[float, PolynomialReward]]) -> tuple[float, Polynomi
     return next(rival for rival in rivals if rival[0] <= _AS_GOOD * least)
 
 
-def _sides(sample: TransitionTable, base: float = 1.0) -> Iterator[bool]:
+def _sides(table: TransitionTable, base: float = 1.0) -> Iterator[bool]:
     """Before (False) and after (True) a step, as far as states are logged there and base^x is a useful number."""
-    for after in (False, True) if sample.followed.any() else (False,):
-        states = sample.next_states[sample.followed] if after else sample.states
+    for after in (False, True) if table.followed.any() else (False,):
+        states = table.next_states[table.followed] if after else table.states
         if np.abs(states).max() * np.log(base) < _LARGEST_LOGARITHM:
             yield after
 
 
 def _fitted(
-    sample: TransitionTable,
+    table: TransitionTable,
     weights: Float[np.ndarray, " steps"],
     held_out: Bool[np.ndarray, " steps"],
     box: Range,
@@ -63,19 +63,19 @@ def _fitted(
     base: float | None,
 ) -> tuple[float, PolynomialReward]:
     """The mean squared held-out error, in units of the largest reward, and the reward."""
-    rows = sample.followed if sample.followed.any() else np.ones(len(sample), dtype=bool)
-    states = sample.next_states[rows] if after else sample.states[rows]
+    rows = table.followed if table.followed.any() else np.ones(len(table), dtype=bool)
+    states = table.next_states[rows] if after else table.states[rows]
     if base is not None:
         states = base**states
         box = Range.over(states)
-    scale = max(float(np.abs(sample.rewards).max()), np.finfo(float).tiny)
+    scale = max(float(np.abs(table.rewards).max()), np.finfo(float).tiny)
     polynomial, error = fit_polynomial(
         box.place(states),
-        sample.actions[rows],
-        sample.rewards[rows, None] / scale,
+        table.actions[rows],
+        table.rewards[rows, None] / scale,
         weights[rows],
         held_out[rows],
-        sample.action_count,
+        table.action_count,
         limit=_DEGREE if base is None else _POWER_DEGREE,
     )
     scaled = Polynomial(polynomial.coefficients * scale, polynomial.dimensions, polynomial.degree)

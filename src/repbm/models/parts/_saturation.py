@@ -36,22 +36,20 @@ class Saturation(Part):
         return result
 
 
-def find_saturation(
-    sample: TransitionTable, rules: FitRules
-) -> tuple[Saturation, Bool[np.ndarray, "steps dimensions"]]:
+def find_saturation(table: TransitionTable, rules: FitRules) -> tuple[Saturation, Bool[np.ndarray, "steps dimensions"]]:
     """The saturation of a log, and which components of which next states it decides (they tell a smooth model nothing).
 
     A component counts as stopped at its extreme value if the log shows many different values of it and this one, to the
     last digit, again and again.
     """
-    size = sample.states.shape[1]
+    size = table.states.shape[1]
     low, high = np.full(size, -np.inf), np.full(size, np.inf)
     reset = {-1: np.full((size, size), np.nan), 1: np.full((size, size), np.nan)}
-    decided = np.zeros(sample.next_states.shape, dtype=bool)
+    decided = np.zeros(table.next_states.shape, dtype=bool)
     stopped: list[int] = []
-    if not sample.followed.any():
+    if not table.followed.any():
         return Saturation(low, high, reset[-1], reset[1], ()), decided
-    following = sample.next_states[sample.followed]
+    following = table.next_states[table.followed]
     for j in range(size):
         column = following[:, j]
         if len(np.unique(column[: 100 * rules.saturation_values])) < rules.saturation_values:
@@ -59,7 +57,7 @@ def find_saturation(
         for side, value, bounds in ((-1, column.min(), low), (1, column.max(), high)):
             hits = column == value
             # A state that simply stays where it was is no evidence of a stop.
-            moved = hits & (sample.states[sample.followed, j] != value)
+            moved = hits & (table.states[table.followed, j] != value)
             if moved.sum() < rules.saturation_hits or hits.mean() > rules.largest_saturation_share:
                 continue
             bounds[j] = value
@@ -67,6 +65,6 @@ def find_saturation(
             constant = following[hits].min(axis=0) == following[hits].max(axis=0)
             constant[j] = False
             reset[side][j, constant] = following[hits][0, constant]
-            decided[np.flatnonzero(sample.followed)[hits], j] = True
-            decided[np.ix_(np.flatnonzero(sample.followed)[hits], np.flatnonzero(constant))] = True
+            decided[np.flatnonzero(table.followed)[hits], j] = True
+            decided[np.ix_(np.flatnonzero(table.followed)[hits], np.flatnonzero(constant))] = True
     return Saturation(low, high, reset[-1], reset[1], tuple(dict.fromkeys(stopped))), decided

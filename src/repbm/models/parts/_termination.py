@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 
 import equinox as eqx
@@ -12,10 +13,13 @@ from jaxtyping import Array, Float
 
 from repbm.models.parts._part import Part
 from repbm.models.regression._features import exponents, features, highest_degree
+from repbm.models.transitions._padding import padded
 from repbm.models.transitions._range import Range
 from repbm.models.transitions._table import TransitionTable
 
 _LOGISTIC_ROWS = 20_000
+_PENALTY = 1e-3
+_SETTLED = 1e-12
 _FOLDS = 5
 _BLOCK = 4096
 
@@ -77,15 +81,15 @@ class Logistic(Termination):
         return jax.nn.sigmoid(x @ self.coefficients)
 
 
-def fit_termination(sample: TransitionTable, box: Range, on_arrival: bool = True) -> Termination:
+def fit_termination(table: TransitionTable, box: Range, on_arrival: bool = True) -> Termination:
     """Box or logistic, whichever has the smaller cross-validated log loss; never, where the log shows no end.
 
     Steps after which the log stopped are censored: they say neither that the episode ended nor that it went on. Looks
     at the state after a step, or at the one before it.
     """
-    known = sample.judged & sample.followed if on_arrival else sample.judged
-    states = (sample.next_states if on_arrival else sample.states)[known]
-    ended = sample.ended[known]
+    known = table.judged & table.followed if on_arrival else table.judged
+    states = (table.next_states if on_arrival else table.states)[known]
+    ended = table.ended[known]
     if not ended.any():
         return Never()
     if ended.all() or ended.sum() < _FOLDS:
@@ -93,7 +97,7 @@ def fit_termination(sample: TransitionTable, box: Range, on_arrival: bool = True
     # Ends are few: dealt out one by one, so that every fold has its share of them.
     fold = np.empty(len(ended), dtype=np.int64)
     fold[ended], fold[~ended] = np.arange(ended.sum()) % _FOLDS, np.arange((~ended).sum()) % _FOLDS
-    # Newton's method from the answer for all rows needs few rounds for those of a fold.
+    # From the answer for all rows few rounds are needed for those of a fold.
     logistic = _logistic(states, ended, box)
     start = np.asarray(logistic.coefficients)
     rivals = (_box(states, ended), _box), (logistic, lambda s, e: _logistic(s, e, box, start))
@@ -107,9 +111,9 @@ def fit_termination(sample: TransitionTable, box: Range, on_arrival: bool = True
     return rivals[int(np.argmin(losses))][0]
 
 
-def ends_are_shown(sample: TransitionTable) -> bool:
+def ends_are_shown(table: TransitionTable) -> bool:
     """Whether the log shows the states in which episodes end, for most of those that do."""
-    return bool(not sample.ended.any() or sample.followed[sample.ended].mean() > 0.5)
+    return bool(not table.ended.any() or table.followed[table.ended].mean() > 0.5)
 
 
 @eqx.filter_jit
@@ -119,10 +123,11 @@ def _compiled(termination: Termination, states: Float[Array, "block dimensions"]
 
 def _probabilities(termination: Termination, states: np.ndarray) -> np.ndarray:
     """For any number of states, in blocks of one size: compiled once."""
-    padded = np.concatenate([states, np.broadcast_to(states[-1:], (-len(states) % _BLOCK, states.shape[1]))])
+    blocks = -(-len(states) // _BLOCK)
     with jax.enable_x64(True):
         parts = [
-            np.asarray(_compiled(termination, jnp.asarray(block))) for block in np.split(padded, len(padded) // _BLOCK)
+            np.asarray(_compiled(termination, jnp.asarray(block)))
+            for block in np.split(padded(states, blocks * _BLOCK), blocks)
         ]
     return np.concatenate(parts)[: len(states)]
 
@@ -162,31 +167,39 @@ def _box(states: np.ndarray, ended: np.ndarray) -> Box:
     return Box(below, low, high, above, np.asarray(inside), np.asarray(outside))
 
 
-def _logistic(
-    states: np.ndarray, ended: np.ndarray, box: Range, start: np.ndarray | None = None, rounds: int = 25
-) -> Logistic:
-    """Penalised likelihood by Newton's method; the prior of the classes is that of the log."""
+def _logistic(states: np.ndarray, ended: np.ndarray, box: Range, start: np.ndarray | None = None) -> Logistic:
+    """The coefficients c of the least -log p + _PENALTY / 2 |c|^2, the intercept free: ends are as rare as in the log.
+
+    The search begins at `start`, where that is of the right length.
+    """
     degree = min(3, highest_degree(states.shape[1], len(states)))
     share = min(1.0, _LOGISTIC_ROWS / len(states))
     # A long log is thinned: all ends are kept, of the rest a share that counts for all.
     kept = ended | (np.arange(len(states)) % max(1, round(1 / share)) == 0)
     count = np.where(ended[kept], 1.0, (~ended).sum() / max((~ended & kept).sum(), 1))
     x = features(box.place(states[kept]), exponents(states.shape[1], degree), np)
-    y = ended[kept].astype(np.float64)
-    rate = np.clip(ended.mean(), 1e-9, 1 - 1e-9)
-    coefficients = np.zeros(x.shape[1])
-    coefficients[0] = np.log(rate / (1 - rate))
-    if start is not None and len(start) == len(coefficients):
-        coefficients = np.array(start)
-    penalty = np.full(x.shape[1], 1e-3)
-    penalty[0] = 1e-9
-    for _ in range(rounds):
-        p = 1 / (1 + np.exp(-np.clip(x @ coefficients, -30, 30)))
-        w = count * np.maximum(p * (1 - p), 1e-9)
-        slope = x.T @ (count * (y - p)) - penalty * coefficients
-        change = np.linalg.solve((x * w[:, None]).T @ x + np.diag(penalty), slope)
-        size = np.abs(change).max()
-        coefficients += change * min(1.0, 5.0 / max(size, 1e-12))
-        if size < 1e-8:
-            break
+    if ended[kept].all():
+        rate = np.clip(ended.mean(), 1e-9, 1 - 1e-9)
+        coefficients = np.append(np.log(rate / (1 - rate)), np.zeros(x.shape[1] - 1))
+    else:
+        start = start if start is not None and len(start) == x.shape[1] else None
+        coefficients = _likeliest(x[:, 1:], ended[kept], count, start)
     return Logistic(box.center, box.half_width, coefficients, states.shape[1], degree)
+
+
+def _likeliest(x: np.ndarray, ended: np.ndarray, count: np.ndarray, start: np.ndarray | None) -> np.ndarray:
+    """Intercept and coefficients of a logistic regression of both kinds of rows, each counted so many times."""
+    from sklearn.linear_model import LogisticRegression
+    from threadpoolctl import threadpool_limits
+
+    regression = LogisticRegression(
+        C=1 / _PENALTY, solver="newton-cholesky", tol=_SETTLED, warm_start=start is not None
+    )
+    if start is not None:
+        regression.coef_, regression.intercept_ = start[None, 1:], start[:1]
+    # One thread: several wait for each other at full speed, and for minutes where cores are shared.
+    with warnings.catch_warnings(), threadpool_limits(1):
+        # One that is not quite there is judged by its log loss, as all are.
+        warnings.simplefilter("ignore")
+        regression.fit(x, ended, sample_weight=count)
+    return np.append(regression.intercept_, regression.coef_[0])

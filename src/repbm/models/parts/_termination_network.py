@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int
 from repbm.models.parts._termination import Never, Termination
 from repbm.models.training._loop import TrainingOptions, train
 from repbm.models.training._networks import Layers
-from repbm.models.training._rows import bucket, padded
+from repbm.models.transitions._padding import bucket, padded
 from repbm.models.transitions._table import TransitionTable
 
 
@@ -51,14 +51,14 @@ class Arrivals(eqx.Module):
     count: Int[Array | np.ndarray, ""]
 
     @classmethod
-    def of(cls, sample: TransitionTable, kept: Bool[np.ndarray, " steps"]) -> Arrivals:
-        ends = np.flatnonzero(kept & sample.ended)
+    def of(cls, table: TransitionTable, kept: Bool[np.ndarray, " steps"]) -> Arrivals:
+        ends = np.flatnonzero(kept & table.ended)
         order = np.concatenate([ends, np.flatnonzero(kept)])
         length = bucket(len(order))
         return cls(
-            states=padded(sample.states[order].astype(np.float32), length),
-            next_states=padded(sample.next_states[order].astype(np.float32), length),
-            ended=padded(sample.ended[order], length),
+            states=padded(table.states[order].astype(np.float32), length),
+            next_states=padded(table.next_states[order].astype(np.float32), length),
+            ended=padded(table.ended[order], length),
             ends=np.asarray(len(ends), np.int32),
             count=np.asarray(len(order), np.int32),
         )
@@ -84,13 +84,13 @@ class HalfEnded:
 
 
 def fit_termination_network(
-    sample: TransitionTable, kept: Bool[np.ndarray, " steps"], key: Array, options: TrainingOptions, batch: int = 64
+    table: TransitionTable, kept: Bool[np.ndarray, " steps"], key: Array, options: TrainingOptions, batch: int = 64
 ) -> Termination:
     """The network, from the kept steps; `Never` where none of them ended an episode."""
-    kept = kept & sample.followed
-    if not (kept & sample.ended).any():
+    kept = kept & table.followed
+    if not (kept & table.ended).any():
         return Never()
     one, two = jax.random.split(key)
-    network = jax.tree.map(lambda leaf: leaf[None], TerminationNetwork.random(one, sample.states.shape[1]))
+    network = jax.tree.map(lambda leaf: leaf[None], TerminationNetwork.random(one, table.states.shape[1]))
     loss = HalfEnded(batch)
-    return train(loss, network, None, Arrivals.of(sample, kept), two[None], options).checked().member(0)
+    return train(loss, network, None, Arrivals.of(table, kept), two[None], options).checked().member(0)

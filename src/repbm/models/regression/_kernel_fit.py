@@ -13,7 +13,7 @@ from repbm.models.regression._kernel import KernelSum, linear_terms, matern
 from repbm.models.regression._kernel_scales import KernelScales, Part, likely_scales
 from repbm.models.regression._pivoted_cholesky import pivoted_cholesky
 from repbm.models.regression._ridge import Moments
-from repbm.models.training._rows import bucket, padded
+from repbm.models.transitions._padding import bucket, padded
 
 _ROWS = 1 << 12
 _LEARNED_FROM = 256

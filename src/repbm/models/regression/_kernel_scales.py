@@ -67,7 +67,12 @@ def _descended(parts: Sequence[Part], start: np.ndarray) -> tuple[np.ndarray, fl
 def _unlikelihood(
     parameters: np.ndarray, positions: np.ndarray, outputs: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """-log p of one part, its gradient in logarithms of lengths and noise, and the variances s_k^2."""
+    """-log p of one part, its gradient in logarithms of lengths and noise, and the variances s_k^2.
+
+    The gradient is written out. By automatic differentiation, which the tests compare, it is no more exact; with rows
+    padded to one shape it takes 1.2 times as long for 256 of them and 15 times for 40, and compiles for 2 seconds,
+    where a whole search takes less than one.
+    """
     count, several = outputs.shape
     x = positions / np.exp(parameters[:-1])
     noise = np.exp(parameters[-1])

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, Int
 
 from repbm.models.regression._ridge import Moments
 from repbm.models.training._networks import ResidualNetwork, ScaledNetwork
+from repbm.models.transitions._padding import bucket, padded
 
 _ROWS = 1 << 14
 _ROWS_A_FEATURE = 3
@@ -50,9 +51,7 @@ def refit_heads(
 
 def features_of(network: ScaledNetwork, states: Float[np.ndarray, "steps dimensions"]) -> np.ndarray:
     """What the heads look at, in float64."""
-    length = 1 << max(len(states) - 1, 0).bit_length()
-    full = np.zeros((length, states.shape[1]))
-    full[: len(states)] = states
+    full = padded(np.asarray(states, np.float64), bucket(len(states), 1))
     with jax.enable_x64(True):
         return np.asarray(_features(network, jnp.asarray(full)))[: len(states)]
 

@@ -16,7 +16,11 @@ from repbm.models.parts._part import Part
 
 
 class Layers(Part):
-    """x -> tanh(x w_k + b_k), layer after layer; max(x w_k + b_k, 0) where `rectified`."""
+    """x -> tanh(x w_k + b_k), layer after layer; max(x w_k + b_k, 0) where `rectified`.
+
+    Not `equinox.nn.MLP`, which leaves out the activation of a single layer (the paper's network), and whose functions
+    among the leaves neither train as a stack of members nor go to disk; its numbers are the same to the bit.
+    """
 
     weights: tuple[Float[Array | np.ndarray, "_ _"], ...]
     biases: tuple[Float[Array | np.ndarray, " _"], ...]

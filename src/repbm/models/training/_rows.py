@@ -11,23 +11,10 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from repbm.models.objectives._objective import Objective
+from repbm.models.transitions._padding import bucket, padded
 from repbm.models.transitions._table import TransitionTable
 
-_LEAST = 1 << 10
-"""Padding costs next to nothing, a compilation costs seconds: small logs of any size share one."""
 _TICKS = (1 << 31) - 1
-
-
-def bucket(count: int) -> int:
-    """The next power of two: few array lengths, few compilations."""
-    return max(_LEAST, 1 << (count - 1).bit_length())
-
-
-def padded(values: np.ndarray, length: int, fill: int = 0) -> np.ndarray:
-    """The values, followed by `fill` up to the length."""
-    result = np.full((length, *values.shape[1:]), fill, dtype=values.dtype)
-    result[: len(values)] = values
-    return result
 
 
 class Draws(eqx.Module):
@@ -82,7 +69,7 @@ class Rows(eqx.Module):
     @classmethod
     def of(
         cls,
-        sample: TransitionTable,
+        table: TransitionTable,
         kept: Bool[np.ndarray, " steps"],
         states: Float[np.ndarray, "steps dimensions"],
         outcomes: Float[np.ndarray, "steps outputs"],
@@ -91,18 +78,18 @@ class Rows(eqx.Module):
         marginal: Float[np.ndarray, " steps"] | None = None,
         dtype: type = np.float32,
     ) -> Rows:
-        """The kept steps of a sample, with states and outcomes in the units of the network.
+        """The kept steps of a table, with states and outcomes in the units of the network.
 
         Without given `marginal` weights they are f_t / u_t with u of the kept episodes alone. Batches of one step come
         from those with `least_alive` kept episodes or more.
         """
-        order = np.flatnonzero(kept)[np.argsort(sample.steps[kept], kind="stable")]
-        steps = sample.steps[order]
+        order = np.flatnonzero(kept)[np.argsort(table.steps[kept], kind="stable")]
+        steps = table.steps[order]
         longest, length = bucket(int(steps.max()) + 1), bucket(len(order))
         alive = np.bincount(steps, minlength=longest)
         offsets = np.concatenate([[0], np.cumsum(alive)])
-        factual, counterfactual = sample.factual[order], sample.counterfactual[order]
-        u = np.bincount(steps, factual, longest) / len(np.unique(sample.episodes[order]))
+        factual, counterfactual = table.factual[order], table.counterfactual[order]
+        u = np.bincount(steps, factual, longest) / len(np.unique(table.episodes[order]))
         marginal = _shares(factual, u[steps]) if marginal is None else marginal[order]
         other = _shares(counterfactual, np.bincount(steps, counterfactual, longest)[steps])
         draws = [Draws.of(mass, offsets, length) for mass in (marginal, other)]
@@ -115,7 +102,7 @@ class Rows(eqx.Module):
         known = followed[:, None] | (np.arange(outcomes.shape[1]) == 0)
         return cls(
             states=column(states, dtype),
-            actions=column(sample.actions, np.int32),
+            actions=column(table.actions, np.int32),
             outcomes=column(np.where(known, outcomes, 0.0), dtype),
             followed=column(followed, np.bool_),
             marginal=padded(marginal.astype(dtype), length),

@@ -21,10 +21,10 @@ class Range:
     half_width: Float[np.ndarray, " dimensions"]
 
     @classmethod
-    def of(cls, sample: TransitionTable) -> Range:
-        low, high = sample.states.min(axis=0), sample.states.max(axis=0)
-        if sample.followed.any():
-            following = sample.next_states[sample.followed]
+    def of(cls, table: TransitionTable) -> Range:
+        low, high = table.states.min(axis=0), table.states.max(axis=0)
+        if table.followed.any():
+            following = table.next_states[table.followed]
             low, high = np.minimum(low, following.min(axis=0)), np.maximum(high, following.max(axis=0))
         return cls._between(low, high)
 
