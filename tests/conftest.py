@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
+from pathlib import Path
 
-import pytest
-from jaxtyping import install_import_hook
+# Before JAX is loaded: what one test compiles serves the others, in both processes and the next time. One thread each,
+# since as many tests run side by side as there are cores.
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parent.parent / ".cache" / "jax"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
 
-ROOMS = ("data", "policies", "estimators", "inference", "domains", "models")
+import pytest  # noqa: E402
+from jaxtyping import install_import_hook  # noqa: E402
+
+ROOMS = ("data", "policies", "estimators", "inference", "critics", "domains", "models")
 install_import_hook([f"repbm.{room}" for room in ROOMS], "beartype.beartype")
 
 

@@ -131,7 +131,8 @@ def test_the_good_log_is_good(program: Program) -> None:
     code, printed, error = program.run(program.store(GOOD), "--policy", POLICY, "--out", program.out)
     assert (code, error) == (0, "warning: there are 2 episodes: intervals rest on very little\n")
     assert "wis" in printed
-    names = ["diagnostics.csv", "estimates.csv", "individuals.csv", "ranking.csv", "report.html", "run.json"]
+    tables = ["diagnostics.csv", "episodes.csv", "estimates.csv", "individuals.csv", "ranking.csv"]
+    names = sorted([*tables, "details.json", "report.html", "run.json"])
     assert sorted(path.name for path in program.out.iterdir()) == names
 
 

@@ -158,7 +158,7 @@ def test_the_command(good: Trajectories, tmp_path, monkeypatch, capsys) -> None:
     assert run(monkeypatch, "doctor", "bad.csv", "--json") == 0
     account = json.loads(capsys.readouterr().out)
     assert not account["sound"]
-    assert account["findings"][0]["weight"] == "problem"
+    assert account["findings"][0]["severity"] == "problem"
     assert run(monkeypatch, "doctor", "none.csv") == 2
 
 

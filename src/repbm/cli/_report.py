@@ -19,8 +19,9 @@ def report(
     from repbm.report import report as page_of
 
     file = out or folder / "report.html"
+    evaluation = Evaluation.load(folder)
     with target(file, (".html",), "page") as write:
-        content = page_of(Evaluation.load(folder)).html()
+        content = page_of(evaluation).html()
         write(lambda path: path.write_text(content, "utf-8"))
     typer.echo(f"look at {file}")
     if open_report:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from repbm._version import __version__
-from repbm.core import InputError, Thresholds
+from repbm.core import InputError, Progress, Thresholds, silent
 from repbm.data import Trajectories
 from repbm.doctor import Verdict, examine, judge
 from repbm.estimators import Case, DirectMethod, Estimator, EstimatorSpec, as_estimator, default_estimators
@@ -35,9 +35,6 @@ from repbm.policies.adapters import as_policy
 
 if TYPE_CHECKING:
     from repbm.models import Model
-
-Progress = Callable[[str, int, int], None]
-"""Told what is being done, how many parts are done, and of how many."""
 
 
 def evaluate(
@@ -131,7 +128,7 @@ class _Steps:
     """How far the evaluation is, told to whoever wants to know."""
 
     def __init__(self, progress: Progress | None) -> None:
-        self._progress = progress or (lambda what, done, total: None)
+        self._progress = progress or silent
         self.done, self.total = -1, 1
 
     def begin(self, what: str) -> None:

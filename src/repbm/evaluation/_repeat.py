@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from repbm._version import __version__
-from repbm.core import InputError
-from repbm.evaluation._evaluate import Progress, evaluate
+from repbm.core import InputError, Progress
+from repbm.evaluation._evaluate import evaluate
 from repbm.evaluation._options import Question
 from repbm.evaluation._result import Evaluation
 from repbm.evaluation._store import fingerprint

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from repbm._version import __version__
-from repbm.core import InputError
+from repbm.core import InputError, write_whole
 from repbm.models._model import Model
 from repbm.models.parts._part import Part, part_name, part_of
 
@@ -29,7 +29,7 @@ def save_model(model: Model, path: str | Path) -> None:
     content = io.BytesIO()
     everything: dict[str, Any] = {"description": json.dumps(description), **arrays}
     np.savez(content, **everything)
-    Path(path).write_bytes(content.getvalue())
+    write_whole(Path(path), lambda partial: partial.write_bytes(content.getvalue()))
 
 
 def load_model(path: str | Path) -> Model:
