@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from arviz_stats.base import array_stats
+from arviz_stats.base.array import array_stats
 
 from repbm.core import middle, resampled_counts, stream
 from repbm.inference import Contender, behavior_sensitivity, paired_difference, pareto_k, probabilities_best, selection
