@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from repbm.core import InputError, stream
 from repbm.critics._cross_fitted import CrossFittedCritic
@@ -56,7 +57,8 @@ def fit_critic(
     if spec.kind.uses_model and scores is None:
         scores = _chosen(case, spec, seed, announce)
     request = Request(spec.fit, scores, seed, announce)
-    critic, model = spec.kind.fit(case, request)
+    with _one_thread():
+        critic, model = spec.kind.fit(case, request)
     models = () if model is None else (model,)
     if spec.folds == 1:
         return FittedCritic(critic, models, scores)
@@ -75,7 +77,8 @@ def fit_model_critics(
     request = Request(fit, scores, seed, announce)
     support = case.support if any(kind.for_policy for kind in kinds) else None
     objectives = [kind.objective for kind in kinds]
-    models = fit.models(case.data, support, objectives, case.most_steps, seed, scores, request.training)
+    with _one_thread():
+        models = fit.models(case.data, support, objectives, case.most_steps, seed, scores, request.training)
     pairs = zip(kinds, models, strict=True)
     return [FittedCritic(kind.critic(model, request), (model,), scores) for kind, model in pairs]
 
@@ -85,7 +88,14 @@ def _chosen(case: Case, spec: CriticSpec, seed: int, announce: Announce) -> Comp
         announce(f"comparing a network, loss {loss:.3g}, epoch {done} of {total}")
 
     announce("choosing a kind of model")
-    return spec.fit.choose(case.data, case.most_steps, seed, comparing)
+    with _one_thread():
+        return spec.fit.choose(case.data, case.most_steps, seed, comparing)
+
+
+def _one_thread() -> threadpool_limits:
+    """Linear algebra in one thread: sums that several add up differ in the last digits with their number, and a fit may
+    carry that far. So a critic is the same on any machine and in any process."""
+    return threadpool_limits(1, user_api="blas")
 
 
 def _cross_fitted(case: Case, spec: CriticSpec, seed: int, announce: Announce) -> tuple[list[FittedCritic], np.ndarray]:
