@@ -19,7 +19,7 @@ test: $(VENV)/.installed-dev
 	$(BIN)/pytest -n 2 --dist worksteal
 
 test-slow: $(VENV)/.installed-dev
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m slow -n 2 --dist worksteal --part $(or $(PART),1/1)
 
 test-frameworks: $(FRAMEWORKS)/.installed
 	$(FRAMEWORKS)/bin/pytest --no-skip $(ADAPTERS)

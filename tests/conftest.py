@@ -22,6 +22,16 @@ install_import_hook([f"repbm.{room}" for room in ROOMS], "beartype.beartype")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--no-skip", action="store_true", help="what would be skipped fails")
+    parser.addoption("--part", default="1/1", help="K/N: of the chosen tests every Nth, from the Kth on")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep one part of the tests: so a long suite is run through over several days."""
+    part, parts = map(int, config.getoption("part").split("/"))
+    chosen = items[part - 1 :: parts]
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = chosen
 
 
 @pytest.hookimpl(wrapper=True)

@@ -161,7 +161,7 @@ def test_the_choice_of_a_model_depends_on_seed_and_horizon() -> None:
 
 @pytest.mark.parametrize("table", [True, False])
 def test_doctor_and_evaluation_come_to_one_verdict(table: bool) -> None:
-    data = table_log() if table else logged(2, episodes=100, noise=0.05).data
+    data = table_log() if table else logged(2, episodes=60).data
     policy = CallablePolicy(greedy if table else lambda x: (x[:, 0] > 0).astype(int), name="p")
     asked = evaluate(data, {"p": policy}, estimators=["repbm"], details=False).examination.verdicts["p"]
     default = evaluate(data, {"p": policy}, details=False).examination.verdicts["p"]
@@ -195,7 +195,7 @@ class LinearKind(DynamicsKind):
 
 def test_own_dynamics_take_part(tmp_path: Path) -> None:
     """In the choice, in saving and loading, in intervals and in the record."""
-    log = logged(1, episodes=100, noise=0.1)
+    log = logged(1, episodes=60, noise=0.1)
     fit = AutoFit(kinds=(LinearKind(), CLOSED_FORM))
     policy = CallablePolicy(lambda x: (x[:, 0] > 0).astype(int), name="p")
     found = evaluate(log.data, policy, estimators=["am"], fitting=Fitting(fit, refits=3))

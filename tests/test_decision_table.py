@@ -83,17 +83,19 @@ def test_files_of_spreadsheets(tmp_path: Path) -> None:
 def test_wrapped_tables_find_their_columns_too(tmp_path: Path) -> None:
     rules = table(tmp_path, "c,action\n<0,1\n*,2\n")
     log = small_log()
-    plain = evaluate(log, rules, estimators=["wpdis"]).estimates
-    greedy = evaluate(log, Greedy(rules), estimators=["wpdis"]).estimates
+    plain = evaluate(log, rules, estimators=["wpdis"], details=False).estimates
+    greedy = evaluate(log, Greedy(rules), estimators=["wpdis"], details=False).estimates
     assert plain["value"].to_list() == greedy["value"].to_list()
     assert Softened(rules, 0.1).name == "rules, softened"
-    assert len(evaluate(log, Softened(rules, 0.1), estimators=["wpdis"]).estimates)
+    assert len(evaluate(log, Softened(rules, 0.1), estimators=["wpdis"], details=False).estimates)
 
 
 def test_evaluate_from_the_command_line(program: Program) -> None:
     path = program.write("rules.csv", "b,action\n<0,1\n*,2\n")
     found = evaluated(program, f"mine={path}", "--estimator", "am")
-    expected = evaluate(small_log(), lambda x: np.where(x[:, 1] < 0, 1, 2), estimators=["wpdis", "am"]).estimates
+    expected = evaluate(
+        small_log(), lambda x: np.where(x[:, 1] < 0, 1, 2), estimators=["wpdis", "am"], details=False
+    ).estimates
     assert found["policy"].to_list() == ["mine", "mine"]
     np.testing.assert_allclose(found["value"].to_numpy(), expected["value"].to_numpy())
 
@@ -102,7 +104,9 @@ def test_text_actions_from_the_command_line(program: Program) -> None:
     path = program.write("rules.csv", "obs_a,action\n<0,wait\n*,treat\n")
     log = small_log(("treat", "wait"))
     found = evaluated(program, str(path), log=log)
-    expected = evaluate(log, lambda x: np.where(x[:, 0] < 0, "wait", "treat"), estimators=["wpdis"]).estimates
+    expected = evaluate(
+        log, lambda x: np.where(x[:, 0] < 0, "wait", "treat"), estimators=["wpdis"], details=False
+    ).estimates
     np.testing.assert_allclose(found["value"].to_numpy(), expected["value"].to_numpy())
 
 

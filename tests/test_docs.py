@@ -86,6 +86,6 @@ def test_the_site_builds_without_a_warning(tmp_path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "--refits" in (tmp_path / "html" / "command-line.html").read_text("utf-8")
     page = (tmp_path / "html" / "python-api.html").read_text("utf-8")
-    described = set(re.findall(r'id="repbm(?:\.\w+)?\.(\w+)"', page))
+    described = set(re.findall(r'id="repbm(?:\.\w+)*\.(\w+)"', page))
     for room in ROOMS:
         assert set(importlib.import_module(room).__all__) - {"__version__"} <= described, room

@@ -117,14 +117,16 @@ def test_several_policies_by_name(here, monkeypatch, capsys) -> None:
 
 
 def test_the_logging_policy_is_worth_the_mean_return(here) -> None:
-    evaluation = evaluate("log.parquet", "probability:behavior_prob", estimators=["is", "wis", "pdis", "wpdis"])
+    evaluation = evaluate(
+        "log.parquet", "probability:behavior_prob", estimators=["is", "wis", "pdis", "wpdis"], details=False
+    )
     mean = read_log("log.parquet").returns().mean()
     np.testing.assert_allclose(evaluation.estimates["value"].to_numpy(), mean)
 
 
 def test_seed_decides_and_order_does_not(frame: pl.DataFrame) -> None:
     def bounds(names: list[str], seed: int) -> dict[str, tuple[float, float]]:
-        table = evaluate(frame, act, estimators=names, seed=seed).estimates
+        table = evaluate(frame, act, estimators=names, seed=seed, details=False).estimates
         return {row["estimator"]: (row["low"], row["high"]) for row in table.iter_rows(named=True)}
 
     first = bounds(["wis", "wpdis"], 1)
@@ -139,7 +141,7 @@ def act(observations: np.ndarray) -> np.ndarray:
 def test_individual_values_come_with_the_episode_names(frame: pl.DataFrame) -> None:
     critic = FunctionCritic(lambda observations, steps: np.tile(observations, (1, 2)), "state number")
     named = frame.with_columns(episode=pl.lit("patient ") + pl.col("episode").cast(pl.String))
-    found = evaluate(named, act, estimators=[DirectMethod(critic)]).individuals
+    found = evaluate(named, act, estimators=[DirectMethod(critic)], details=False).individuals
     assert found.columns == INDIVIDUALS
     first = named.filter(pl.col("step") == 0)
     expected = dict(zip(first["episode"], first["obs_state"], strict=True))
@@ -148,7 +150,7 @@ def test_individual_values_come_with_the_episode_names(frame: pl.DataFrame) -> N
 
 def test_horizon_reaches_the_estimate(frame: pl.DataFrame) -> None:
     data = read_log(frame)
-    value = evaluate(data, act, estimators=["wis"], horizon=1).estimates["value"][0]
+    value = evaluate(data, act, estimators=["wis"], horizon=1, details=False).estimates["value"][0]
     first = data.until(1)
     assert first.behavior is not None
     weights = (np.array(first.actions.decoded()) == act(first.observations)) / first.behavior
@@ -185,7 +187,7 @@ def test_importance_sampling_never_imports_jax(here) -> None:
 
 def test_what_is_done_now_stands_beside_every_estimate(here) -> None:
     """The behavior itself is no better than what is done: differences are 0, for sure where weights are 1."""
-    evaluation = evaluate("log.parquet", "probability:behavior_prob", discount=0.9)
+    evaluation = evaluate("log.parquet", "probability:behavior_prob", discount=0.9, details=False)
     data = read_log("log.parquet")
     for row in evaluation.estimates.iter_rows(named=True):
         assert row["logged_mean"] == pytest.approx(data.returns(0.9).mean())
@@ -194,7 +196,9 @@ def test_what_is_done_now_stands_beside_every_estimate(here) -> None:
         if "soft" not in row["estimator"]:
             assert (row["difference_low"], row["difference_high"]) == pytest.approx((0, 0), abs=1e-9)
             assert row["high"] - row["low"] > 0.1
-    rows = evaluate("log.parquet", "my_policy.py:act", estimators=["wis", "repbm"], fitting=Fitting(refits=4)).estimates
+    rows = evaluate(
+        "log.parquet", "my_policy.py:act", estimators=["wis", "repbm"], fitting=Fitting(refits=4), details=False
+    ).estimates
     assert (rows["difference_low"] < rows["difference"]).all()
     assert (rows["difference"] < rows["difference_high"]).all()
     assert dict(rows.select("estimator", "behavior").iter_rows()) == {"wis": "logged", "repbm": None}
@@ -202,8 +206,8 @@ def test_what_is_done_now_stands_beside_every_estimate(here) -> None:
 
 def test_a_behavior_that_nobody_wrote_down_is_learned_and_said(here, frame: pl.DataFrame) -> None:
     names = ["wpdis", "dr(am)", "am"]
-    known = evaluate(frame, "my_policy.py:act", estimators=names)
-    found = evaluate(frame.drop("behavior_prob"), "my_policy.py:act", estimators=names)
+    known = evaluate(frame, "my_policy.py:act", estimators=names, details=False)
+    found = evaluate(frame.drop("behavior_prob"), "my_policy.py:act", estimators=names, details=False)
     marked = dict(found.estimates.select("estimator", "behavior").iter_rows())
     assert marked == {"am": None, "wpdis": "estimated", "dr(am)": "estimated"}
     tables = (each.estimates.sort("estimator").iter_rows(named=True) for each in (found, known))
@@ -216,16 +220,18 @@ def test_a_behavior_that_nobody_wrote_down_is_learned_and_said(here, frame: pl.D
     assert account["kind"] == max(account["likelihoods"], key=lambda kind: account["likelihoods"][kind])
     # A policy in a column needs no observations; the behavior does.
     column = frame.drop("behavior_prob").with_columns(mine=pl.lit("a"))
-    assert evaluate(column, "column:mine", estimators=["wis"]).estimates["behavior"].to_list() == ["estimated"]
+    assert evaluate(column, "column:mine", estimators=["wis"], details=False).estimates["behavior"].to_list() == [
+        "estimated"
+    ]
 
 
 def test_the_answer_comes_first_and_rests_on_what_holds(here, frame: pl.DataFrame) -> None:
     """Near the behavior weights hold: doubly robust. Far from it they do not: the model."""
-    near = evaluate(frame, "probability:behavior_prob", estimators=["is", "wpdis"])
+    near = evaluate(frame, "probability:behavior_prob", estimators=["is", "wpdis"], details=False)
     assert near.estimates["headline"].to_list() == [True, False]
     assert near.estimates["estimator"][0] == "wpdis"
     assert near.examination.verdicts["probability:behavior_prob"].weights
-    far = evaluate(frame, "my_policy.py:act", estimators=["wis", "wdr(am)", "am"])
+    far = evaluate(frame, "my_policy.py:act", estimators=["wis", "wdr(am)", "am"], details=False)
     assert far.estimates.row(0, named=True)["estimator"] == "am"
     assert far.estimates["headline"].to_list() == [True, False, False]
     verdict = far.examination.verdicts["my_policy.py:act"]
@@ -255,28 +261,28 @@ def test_estimators_that_disagree_are_named() -> None:
 def test_policies_are_ranked(here, frame: pl.DataFrame) -> None:
     worse = frame.with_columns(reward=pl.col("reward") - pl.when(pl.col("action") == "b").then(5.0).otherwise(0.0))
     policies = {"b": lambda x: np.full(len(x), "b"), "a": lambda x: np.full(len(x), "a")}
-    found = evaluate(worse, policies, estimators=["wpdis"]).ranking
+    found = evaluate(worse, policies, estimators=["wpdis"], details=False).ranking
     assert found["policy"].to_list() == ["a", "b"]
     assert found["probability_best"].sum() == pytest.approx(1)
     assert found["probability_best"][0] > 0.95
     assert found["to_best"].to_list() == [0.0, pytest.approx(found["value"][1] - found["value"][0])]
     assert found["to_best_low"][1] < found["to_best"][1] < found["to_best_high"][1] < 0
-    models = evaluate(worse, policies, estimators=["am"], fitting=Fitting(refits=4)).ranking
+    models = evaluate(worse, policies, estimators=["am"], fitting=Fitting(refits=4), details=False).ranking
     assert models["probability_best"][0] > 0.9
-    assert evaluate(worse, policies, estimators=["am"]).ranking["probability_best"].is_null().all()
+    assert evaluate(worse, policies, estimators=["am"], details=False).ranking["probability_best"].is_null().all()
 
 
 def test_an_action_that_the_log_never_shows_is_named(frame: pl.DataFrame) -> None:
     def bold(observations: np.ndarray) -> np.ndarray:
         return np.where(np.arange(len(observations)) % 7 == 0, "surgery", act(observations))
 
-    found = evaluate(frame, bold)
+    found = evaluate(frame, bold, details=False)
     assert not {"repbm", "am"} & set(found.estimates["estimator"])
     verdict = found.examination.verdicts["bold"]
     assert not verdict.supported
     assert "surgery" in verdict.sentence
     with pytest.raises(InputError, match="'surgery'"):
-        evaluate(frame, bold, estimators=["am"])
+        evaluate(frame, bold, estimators=["am"], details=False)
 
 
 def test_a_model_that_is_worse_than_nothing_does_not_answer() -> None:

@@ -192,7 +192,7 @@ def check(evaluation: Evaluation) -> None:
 def evaluated(log: Any, policy: Any, estimators: list[str]) -> Evaluation | str:
     """The evaluation, or the message that refuses it."""
     try:
-        return evaluate(log, policy, estimators=estimators)
+        return evaluate(log, policy, estimators=estimators, details=False)
     except InputError as fault:
         return str(fault)
 

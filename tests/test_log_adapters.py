@@ -99,7 +99,7 @@ def test_flags_of_every_step_text_actions_and_further_columns() -> None:
 
 
 def test_evaluate_on_a_list() -> None:
-    found = evaluate(episodes() * 5, lambda x: np.zeros(len(x), int), estimators=["wis"])
+    found = evaluate(episodes() * 5, lambda x: np.zeros(len(x), int), estimators=["wis"], details=False)
     assert found.run["arguments"]["log"] == {"own": "list"}
     assert found.estimates["episodes"].to_list() == [15]
 

@@ -17,7 +17,7 @@ SHORT = benchmark_policy("cartpole-short")
 
 @pytest.fixture(scope="module")
 def log() -> Trajectories:
-    return collect(CartPole(), SHORT, 100, np.random.default_rng(0), epsilon=0.2)
+    return collect(CartPole(), SHORT, 40, np.random.default_rng(0), epsilon=0.2)
 
 
 @pytest.fixture(scope="module")

@@ -328,7 +328,11 @@ def test_weighted_frequencies_minimise_the_value_weighted_loss_for_any_target() 
 def test_evaluate_prefers_a_table_where_states_are_few() -> None:
     known = enumerated(5, states=4, actions=2, horizon=4)
     data = known.world.collect(known.behavior, 4000, np.random.default_rng(0))
-    found = evaluate(data, known.policy, estimators=["repbm", "am", "wdr(am)"], horizon=4).estimates["value"].to_numpy()
+    found = (
+        evaluate(data, known.policy, estimators=["repbm", "am", "wdr(am)"], horizon=4, details=False)
+        .estimates["value"]
+        .to_numpy()
+    )
     # The spread of the returns of 4,000 episodes is about 0.03 here; 4 of them.
     np.testing.assert_allclose(found, known.truth(), atol=0.12)
 
@@ -346,7 +350,7 @@ THIN = {
 def test_thin_logs_still_give_possible_values(cartpole: Trajectories, thin) -> None:
     """Between 0 and 20 rewards a person; an episode that must end after one step is worth one reward."""
     frame = thin(log_frame(cartpole.take(np.arange(30))))
-    estimates = evaluate(frame, SHORT, estimators=["repbm", "am", "dr(repbm)"], horizon=20).estimates
+    estimates = evaluate(frame, SHORT, estimators=["repbm", "am", "dr(repbm)"], horizon=20, details=False).estimates
     values = estimates["value"].to_numpy()[:2] / frame["reward"].max()
     assert (values >= 0.999).all()
     assert (values <= 20.001).all()
@@ -357,9 +361,9 @@ def test_thin_logs_still_give_possible_values(cartpole: Trajectories, thin) -> N
 def test_huge_rewards_scale_the_value(cartpole: Trajectories) -> None:
     data = cartpole.take(np.arange(40))
     one, other = (
-        evaluate(replace(data, rewards=factor * data.rewards), SHORT, estimators=["repbm"], horizon=30).estimates[
-            "value"
-        ][0]
+        evaluate(
+            replace(data, rewards=factor * data.rewards), SHORT, estimators=["repbm"], horizon=30, details=False
+        ).estimates["value"][0]
         for factor in (1.0, 1e12)
     )
     assert other == pytest.approx(1e12 * one, rel=1e-6)
@@ -370,10 +374,10 @@ def test_a_policy_that_no_episode_follows() -> None:
     data = collect(CartPole(), SHORT, 40, np.random.default_rng(0))
     opposite = CallablePolicy(lambda x: 1 - SHORT.scores(x).argmax(axis=1))
     assert Case.of(data, opposite).support.factual_count.sum() == 0
-    estimates = evaluate(data, opposite, estimators=["repbm", "am"], horizon=50).estimates
+    estimates = evaluate(data, opposite, estimators=["repbm", "am"], horizon=50, details=False).estimates
     assert estimates["value"].is_not_null().all()
     with pytest.raises(InputError, match="no episode follows the policy even at its first step"):
-        evaluate(data, opposite, estimators=["am-pi"], horizon=50)
+        evaluate(data, opposite, estimators=["am-pi"], horizon=50, details=False)
     assert AM_PI.target
 
 
@@ -387,7 +391,7 @@ def test_a_policy_that_fails_off_the_log_gives_its_own_message(cartpole: Traject
         return SHORT.scores(observations).argmax(axis=1)
 
     with pytest.raises(InputError, match="never saw this state"):
-        evaluate(cartpole, picky, estimators=["repbm"], horizon=20)
+        evaluate(cartpole, picky, estimators=["repbm"], horizon=20, details=False)
 
 
 def test_a_policy_with_actions_beyond_the_log_is_refused_by_models(cartpole: Trajectories) -> None:
@@ -395,13 +399,15 @@ def test_a_policy_with_actions_beyond_the_log_is_refused_by_models(cartpole: Tra
         return np.where(observations[:, 2] > 0, 2, 0)
 
     with pytest.raises(InputError, match="action"):
-        evaluate(cartpole, third, estimators=["repbm"], horizon=20)
+        evaluate(cartpole, third, estimators=["repbm"], horizon=20, details=False)
 
 
 def test_models_need_a_policy_that_acts_anywhere(cartpole: Trajectories) -> None:
     frame = log_frame(cartpole).with_columns(pi=pl.col("action"))
     with pytest.raises(InputError, match="logged steps only"):
-        evaluate(frame, "column:pi", estimators=["repbm"], reading=Reading({"obs": "obs_position,obs_angle"}))
+        evaluate(
+            frame, "column:pi", estimators=["repbm"], reading=Reading({"obs": "obs_position,obs_angle"}), details=False
+        )
 
 
 def test_cross_fitted_critics_never_judge_what_they_were_fitted_to() -> None:
@@ -409,8 +415,16 @@ def test_cross_fitted_critics_never_judge_what_they_were_fitted_to() -> None:
     known = enumerated(8, states=4, actions=2, horizon=3)
     data = known.world.collect(known.behavior, 300, np.random.default_rng(1))
     policy = TabularPolicy(known.policy)
-    whole = evaluate(data, policy, estimators=["am", "dr(am)"], fitting=Fitting(folds=1)).estimates["value"].to_numpy()
-    folded = evaluate(data, policy, estimators=["am", "dr(am)"], fitting=Fitting(folds=3)).estimates["value"].to_numpy()
+    whole = (
+        evaluate(data, policy, estimators=["am", "dr(am)"], fitting=Fitting(folds=1), details=False)
+        .estimates["value"]
+        .to_numpy()
+    )
+    folded = (
+        evaluate(data, policy, estimators=["am", "dr(am)"], fitting=Fitting(folds=3), details=False)
+        .estimates["value"]
+        .to_numpy()
+    )
     assert (whole != folded).all()
     by_hand = np.empty(300)
     folds = stream(0, "folds").permutation(300) % 3
@@ -422,7 +436,7 @@ def test_cross_fitted_critics_never_judge_what_they_were_fitted_to() -> None:
         by_hand[folds == k] = values[model.find(data.initial_observations[folds == k])]
     assert folded[0] == pytest.approx(by_hand.mean())
     with pytest.raises(InputError, match="301 folds"):
-        evaluate(data, policy, estimators=["am"], fitting=Fitting(folds=301))
+        evaluate(data, policy, estimators=["am"], fitting=Fitting(folds=301), details=False)
 
 
 def test_a_saved_table_answers_the_same(tmp_path) -> None:

@@ -95,7 +95,7 @@ def test_evaluate_onnx_from_the_command_line(program: Program, after: tuple[str,
     path = linear_onnx(program.folder / "policy.onnx", *after)
     found = evaluated(program, str(path))
     function = (lambda x: softmax(scores(x))) if after == ("Softmax",) else (lambda x: scores(x).argmax(axis=1))
-    expected = evaluate(small_log(), function, estimators=["wpdis"]).estimates
+    expected = evaluate(small_log(), function, estimators=["wpdis"], details=False).estimates
     np.testing.assert_allclose(found["value"].to_numpy(), expected["value"].to_numpy(), rtol=1e-6)
 
 

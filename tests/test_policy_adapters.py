@@ -115,12 +115,12 @@ def test_a_classifier_finds_its_columns_by_name() -> None:
     frame = pd.DataFrame(OBSERVATIONS, columns=pd.Index(["c", "a", "b"]))
     classifier = DecisionTreeClassifier(random_state=0).fit(frame, EXPECTED)
     right = classifier.predict(log.select(c="obs_c", a="obs_a", b="obs_b").to_pandas())
-    found = evaluate(log, classifier, estimators=["wpdis"]).estimates
-    expected = evaluate(log.with_columns(pi=right), "column:pi", estimators=["wpdis"]).estimates
+    found = evaluate(log, classifier, estimators=["wpdis"], details=False).estimates
+    expected = evaluate(log.with_columns(pi=right), "column:pi", estimators=["wpdis"], details=False).estimates
     assert found["value"].to_list() == expected["value"].to_list()
     assert found["policy"].to_list() == ["DecisionTreeClassifier"]
     renamed = log.rename({"obs_c": "obs_d"})
-    refused(lambda: evaluate(renamed, classifier), "trained on 'c'", "no observation", "--column obs_c=")
+    refused(lambda: evaluate(renamed, classifier, details=False), "trained on 'c'", "no observation", "--column obs_c=")
 
 
 def test_objects_that_are_no_classifier() -> None:
@@ -128,7 +128,9 @@ def test_objects_that_are_no_classifier() -> None:
     refused(lambda: as_policy(LinearRegression().fit(OBSERVATIONS, EXPECTED)), "LinearRegression", "classifier")
     many = DecisionTreeClassifier().fit(OBSERVATIONS, np.column_stack([EXPECTED, EXPECTED]))
     refused(lambda: as_policy(many), "several actions")
-    refused(lambda: evaluate(small_log().drop("obs_c"), fitted(RidgeClassifier())), "takes 3 observations")
+    refused(
+        lambda: evaluate(small_log().drop("obs_c"), fitted(RidgeClassifier()), details=False), "takes 3 observations"
+    )
 
 
 def test_skops_file(program: Program) -> None:
@@ -140,7 +142,7 @@ def test_skops_file(program: Program) -> None:
     assert policy.name == "clinic"
     np.testing.assert_allclose(policy.probabilities(OBSERVATIONS, LABELS), classifier.predict_proba(OBSERVATIONS))
     found = evaluated(program, str(path))
-    expected = evaluate(small_log(), classifier, estimators=["wpdis"]).estimates
+    expected = evaluate(small_log(), classifier, estimators=["wpdis"], details=False).estimates
     np.testing.assert_allclose(found["value"].to_numpy(), expected["value"].to_numpy())
 
 
@@ -172,7 +174,7 @@ def test_pickles_need_trust(program: Program, ending: str) -> None:
     assert "can run any code" in line
     assert "--trust-pickle" in line
     found = evaluated(program, str(path), "--trust-pickle")
-    expected = evaluate(small_log(), classifier, estimators=["wpdis"]).estimates
+    expected = evaluate(small_log(), classifier, estimators=["wpdis"], details=False).estimates
     np.testing.assert_allclose(found["value"].to_numpy(), expected["value"].to_numpy())
 
 

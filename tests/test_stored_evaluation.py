@@ -52,7 +52,7 @@ def test_what_is_loaded_is_what_was_stored(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     log = {
         "episode": np.repeat(np.arange(150), 2),
-        "obs": generator.normal(size=(300, 2)),
+        "obs": generator.integers(0, 3, size=(300, 2)).astype(float),
         "action": generator.choice(["wait", "treat"], 300),
         "reward": generator.normal(size=300),
         "terminated": np.tile([False, True], 150),

@@ -16,7 +16,7 @@ KNOWN = enumerated(31, states=4, actions=2, horizon=4)
 
 def estimate(episodes: int, seed: int, refits: int) -> tuple[dict, np.ndarray, np.ndarray]:
     data = KNOWN.world.collect(KNOWN.behavior, episodes, np.random.default_rng(seed))
-    found = evaluate(data, KNOWN.policy, estimators=["am"], fitting=Fitting(refits=refits), seed=seed)
+    found = evaluate(data, KNOWN.policy, estimators=["am"], fitting=Fitting(refits=refits), seed=seed, details=False)
     truth = KNOWN.world.values(KNOWN.policy)[data.initial_observations[:, 0].astype(int)]
     return found.estimates.row(0, named=True), found.individuals.select("low", "high").to_numpy(), truth
 
