@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep one part of the tests: so a long suite is run through over several days."""
-    part, parts = map(int, config.getoption("part").split("/"))
+    part, parts = map(int, str(config.getoption("part")).split("/"))
     chosen = items[part - 1 :: parts]
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = chosen
