@@ -11,9 +11,11 @@ from repbm.core._progress import Progress, silent
 from repbm.core._random import stream
 from repbm.core._thresholds import (
     BacktestRules,
+    BehaviorRules,
     ChoiceRules,
     FitRules,
     HeadlineRules,
+    IntervalRules,
     LogRules,
     NoveltyRules,
     SubgroupRules,
@@ -23,10 +25,12 @@ from repbm.core._thresholds import (
 
 __all__ = [
     "BacktestRules",
+    "BehaviorRules",
     "ChoiceRules",
     "FitRules",
     "HeadlineRules",
     "InputError",
+    "IntervalRules",
     "Label",
     "LogRules",
     "NoveltyRules",

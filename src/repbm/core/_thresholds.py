@@ -172,6 +172,34 @@ class LogRules:
 
 
 @dataclass(frozen=True)
+class IntervalRules:
+    """How logs are resampled for intervals."""
+
+    draws: int = 1000
+    """So many resampled logs. Convention: the ends of a 95 % interval are then known to about a tenth of its width."""
+    most_groups: int = 1000
+    """Of a log of more episodes random groups are drawn in place of episodes, which has the same limit."""
+    fewest_groups: int = 50
+    """So many groups at least, however long the episodes are."""
+
+
+@dataclass(frozen=True)
+class BehaviorRules:
+    """How the behavior is learned where the log does not say it."""
+
+    folds: int = 5
+    """Every fold of the episodes is judged by what the others teach. Convention."""
+    compared_steps: int = 20_000
+    """So many steps at most decide between the kinds, fewer where there are many features and actions."""
+    fewest_compared_steps: int = 3_000
+    learned_steps: int = 200_000
+    """The chosen kind learns from so many steps at most."""
+    bins: int = 10
+    """Predicted probabilities are compared with what happened in so many bins, of `fewest_in_bin` pairs at least."""
+    fewest_in_bin: int = 50
+
+
+@dataclass(frozen=True)
 class Thresholds:
     """Every number that decides a result, by purpose."""
 
@@ -183,6 +211,8 @@ class Thresholds:
     log: LogRules = field(default_factory=LogRules)
     choice: ChoiceRules = field(default_factory=ChoiceRules)
     fit: FitRules = field(default_factory=FitRules)
+    intervals: IntervalRules = field(default_factory=IntervalRules)
+    behavior: BehaviorRules = field(default_factory=BehaviorRules)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON; `of` makes the same thresholds of them."""

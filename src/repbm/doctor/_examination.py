@@ -106,7 +106,7 @@ def _verdicts(
 ) -> dict[str, Verdict]:
     """As an evaluation comes to them: with the behavior model, of the kind that suits the log."""
     if data.behavior is None and len(data) > 1:
-        data = replace(data, behavior=learn_behavior(data, seed).logged(data))
+        data = replace(data, behavior=learn_behavior(data, seed, thresholds.behavior).logged(data))
     cases = {name: Case.of(data, policy) for name, policy in policies.items()}
     acting = next((case for case in cases.values() if isinstance(case.policy, ObservationPolicy)), None)
     model, error = (None, None) if acting is None else behavior_model(acting, seed, thresholds)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
-from repbm._version import __version__
 from repbm.core import InputError, Progress, Thresholds, silent
 from repbm.data import Trajectories
 from repbm.doctor import Verdict, examine, judge
@@ -25,12 +22,12 @@ from repbm.evaluation._details import (
     support_of_individuals,
 )
 from repbm.evaluation._options import Fitting, Question, Reading
+from repbm.evaluation._record import described, episodes_table, record
 from repbm.evaluation._result import Evaluation
-from repbm.evaluation._store import fingerprint
 from repbm.evaluation._tables import Tables
 from repbm.inference import Resampling
 from repbm.logs import Source, read_individuals, read_log
-from repbm.policies import LearnedBehavior, ObservationPolicy, Policy, learn_behavior
+from repbm.policies import ObservationPolicy, Policy, learn_behavior
 from repbm.policies.adapters import as_policy
 
 if TYPE_CHECKING:
@@ -80,7 +77,7 @@ def evaluate(
     learned = None
     if data.behavior is None and _weighs(asked, cases):
         steps.begin("learning the behavior")
-        learned = learn_behavior(data, seed)
+        learned = learn_behavior(data, seed, thresholds.behavior)
         data = replace(data, behavior=learned.logged(data))
         known = learned.probabilities
         cases = {name: replace(case, data=data, behavior=known, _softened={}) for name, case in cases.items()}
@@ -88,7 +85,7 @@ def evaluate(
 
     steps.total = sum(map(len, chosen.values())) + 1 + details
     critics = Critics(question, steps.note)
-    tables = Tables(level, Resampling(data, seed), thresholds, learned)
+    tables = Tables(level, Resampling(data, seed, thresholds.intervals), thresholds, learned)
     verdicts: dict[str, Verdict] = {}
     models: dict[tuple[str, str], Model] = {}
     for name, case in cases.items():
@@ -111,15 +108,15 @@ def evaluate(
     return Evaluation(
         *tables.frames(),
         ranking=tables.ranking(),
-        episodes=_episodes(next(iter(cases.values()))),
+        episodes=episodes_table(next(iter(cases.values()))),
         examination=replace(examination, verdicts=verdicts),
         backtest=tested,
         policies=found,
         dynamics=[]
         if scores is None
         else [{**asdict(score), "chosen": score.dynamics == scores.chosen} for score in scores.scores],
-        behavior=None if learned is None else _described(learned),
-        run=_run(log, policy, policies, chosen, asked is None, individuals, data, question),
+        behavior=None if learned is None else described(learned),
+        run=record(log, policy, policies, chosen, asked is None, individuals, data, question),
         models=models,
     )
 
@@ -258,62 +255,3 @@ def _details(
         if support is not None:
             tables.add_support(name, teller, support)
     return PolicyDetails(action_shares(case), groups, teller)
-
-
-def _episodes(case: Case) -> pl.DataFrame:
-    """Every logged episode: what it earned, and the state it began in."""
-    data = case.data
-    states = {
-        name if name not in ("episode", "logged_return") else f"{name} (at first)": data.initial_observations[:, k]
-        for k, name in enumerate(data.names)
-    }
-    labels = [str(label) for label in data.labels_of().tolist()]
-    return pl.DataFrame(
-        {"episode": labels, "logged_return": case.returns} | states, schema_overrides={"episode": pl.String}
-    )
-
-
-def _described(learned: LearnedBehavior) -> dict[str, Any]:
-    shown = learned.reliability
-    return {
-        "kind": learned.kind,
-        "likelihoods": dict(learned.likelihoods),
-        "temperature": learned.temperature,
-        "mixed": learned.mixed,
-        "relative_error": shown.relative_error,
-        "predicted": shown.predicted.tolist(),
-        "observed": shown.observed.tolist(),
-        "count": shown.count.tolist(),
-    }
-
-
-def _run(
-    log: Source | Trajectories,
-    given: Any,
-    policies: Mapping[str, Policy],
-    chosen: Mapping[str, Sequence[EstimatorSpec]],
-    by_default: bool,
-    individuals: Source | None,
-    data: Trajectories,
-    question: Question,
-) -> dict[str, Any]:
-    """How the result was made: enough to make it again where everything was given as words."""
-    path = Path(log) if isinstance(log, str | Path) and Path(log).exists() else None
-    words = given if isinstance(given, Mapping) else {next(iter(policies)): given}
-    return {
-        "version": __version__,
-        "log_sha256": fingerprint(data if path is None else path),
-        "arguments": {
-            "log": _words(log),
-            "policies": {str(name): _words(one) for name, one in words.items()},
-            "individuals": None if individuals is None else _words(individuals),
-            "estimators": {name: [spec.name for spec in each] for name, each in chosen.items()},
-            "estimators_asked": not by_default,
-            **question.to_dict(),
-        },
-    }
-
-
-def _words(given: Any) -> Any:
-    """What the user wrote; an object is only described."""
-    return str(given) if isinstance(given, str | Path) else {"own": type(given).__name__}

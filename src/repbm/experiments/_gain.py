@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from repbm.experiments._resampling import interval
+from repbm.models import AM
 
 _COLUMNS: dict[str, Any] = {
     "point": pl.String,
@@ -48,8 +49,8 @@ def gains(rows: pl.DataFrame, points: tuple[str, ...]) -> pl.DataFrame:
     lines = []
     for _, point in rows.group_by("part", maintain_order=True):
         point = point.with_columns(error=pl.col("mse_individual") - pl.col("sampling_error"))
-        against = point.filter(pl.col("model") == "am").select("run", am=pl.col("error"))
-        for _, group in point.filter(pl.col("model") != "am").group_by("model", maintain_order=True):
+        against = point.filter(pl.col("model") == AM.name).select("run", am=pl.col("error"))
+        for _, group in point.filter(pl.col("model") != AM.name).group_by("model", maintain_order=True):
             pairs = group.join(against, on="run", how="left").sort("run")
             both = pairs.drop_nulls(["error", "am"])
             lines.append(

@@ -11,6 +11,7 @@ from repbm.core import InputError
 from repbm.experiments._objectives import checked_objective
 from repbm.experiments._problems import WORLDS
 from repbm.experiments._toml import one_of, several, value, values
+from repbm.models import AM
 
 FITS = ("paper", "residual", "precise", "tabular")
 """The published network, the residual network, polynomials in closed form, and a table."""
@@ -86,7 +87,7 @@ def sweep_of(given: Mapping[str, Any], base: Point, models: tuple[str, ...], whe
     around = _point(base, {key: found[key] for key in found if key in _KINDS}, where)
     levels = several(found["levels"], _KINDS[factor], factor, where)
     chosen = several(found["models"], str, "models", where) if "models" in found else models
-    if not levels or "am" not in chosen or len(chosen) < 2:
+    if not levels or AM.name not in chosen or len(chosen) < 2:
         raise InputError("nothing to compare", where=where, fix="list levels, and 'am' with other models")
     sweep = Sweep(found["name"], factor, levels, around, chosen)
     for level in levels:

@@ -10,13 +10,10 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import stdtrit
 
-from repbm.core import middle, resampled_counts, stream
+from repbm.core import IntervalRules, middle, resampled_counts, stream
 from repbm.data import Trajectories
 from repbm.estimators import Estimate, Pooled
 
-_DRAWS = 1000
-_MOST_GROUPS = 1000
-_FEWEST_GROUPS = 50
 _TABLE_CELLS = 1 << 22
 
 _Pool = Callable[[Int[np.ndarray, " episodes"], int], Pooled]
@@ -40,10 +37,15 @@ class Resampling:
     does not matter which is asked for first.
     """
 
-    def __init__(self, data: Trajectories, seed: int) -> None:
+    def __init__(
+        self,
+        data: Trajectories,
+        seed: int,
+        rules: IntervalRules = IntervalRules(),  # noqa: B008 - frozen
+    ) -> None:
         n = len(data)
-        self.count = min(n, max(_FEWEST_GROUPS, min(_MOST_GROUPS, _TABLE_CELLS // data.longest)))
-        self._episodes, self._seed = n, seed
+        self.count = min(n, max(rules.fewest_groups, min(rules.most_groups, _TABLE_CELLS // data.longest)))
+        self._episodes, self._seed, self._draws = n, seed, rules.draws
         self._last: tuple[_Pool, np.ndarray] | None = None
 
     @cached_property
@@ -55,7 +57,7 @@ class Resampling:
     @cached_property
     def counts(self) -> Float[np.ndarray, "draws groups"]:
         """How often every group is in each resampled log."""
-        return resampled_counts(stream(self._seed, "resampling"), self.count, _DRAWS).astype(np.float64)
+        return resampled_counts(stream(self._seed, "resampling"), self.count, self._draws).astype(np.float64)
 
     def values(self, pool: _Pool) -> np.ndarray:
         """The estimate on every resampled log; NaN where it is not defined. The last one asked for is kept."""

@@ -9,19 +9,12 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.optimize import minimize
 
-from repbm.core import InputError, stream
+from repbm.core import BehaviorRules, InputError, stream
 from repbm.data import Trajectories, numbered_states
 from repbm.policies._behavior_kinds import KINDS, Kind, by_table
 
-_FOLDS = 5
-_COMPARED_STEPS = 20_000
-_FEWEST_COMPARED = 3_000
 _COMPARED_WORK = 5_000_000
-"""So many steps decide between the kinds, fewer where there are many features and actions; the chosen one learns from
-more."""
-_LEARNED_STEPS = 200_000
-_BINS = 10
-_FEWEST_IN_BIN = 50
+"""Steps times features times actions that a comparison of kinds may take."""
 _SMALLEST = 1e-12
 
 
@@ -63,7 +56,11 @@ class LearnedBehavior:
         return self.probabilities[np.arange(len(data.rewards)), data.actions.codes]
 
 
-def learn_behavior(data: Trajectories, seed: int = 0) -> LearnedBehavior:
+def learn_behavior(
+    data: Trajectories,
+    seed: int = 0,
+    rules: BehaviorRules = BehaviorRules(),  # noqa: B008 - frozen
+) -> LearnedBehavior:
     """The behavior behind a log, from its observations, the time of the decision, and what was done."""
     if len(data) < 2:
         raise InputError(
@@ -73,9 +70,9 @@ def learn_behavior(data: Trajectories, seed: int = 0) -> LearnedBehavior:
     codes, actions = data.actions.codes, len(data.actions.labels)
     x, found = _features(data), numbered_states(data)
     generator = stream(seed, "behavior")
-    count = min(_FOLDS, len(data))
+    count = min(rules.folds, len(data))
     fold = np.repeat(generator.permutation(len(data)) % count, data.lengths)
-    compared = int(np.clip(_COMPARED_WORK // (x.shape[1] * actions), _FEWEST_COMPARED, _COMPARED_STEPS))
+    compared = int(np.clip(_COMPARED_WORK // (x.shape[1] * actions), rules.fewest_compared_steps, rules.compared_steps))
     few = np.sort(generator.permutation(len(codes))[:compared])
     kinds = {name: (kind, x) for name, kind in KINDS.items()}
     if found is not None:
@@ -86,20 +83,24 @@ def learn_behavior(data: Trajectories, seed: int = 0) -> LearnedBehavior:
         shares = np.bincount(codes[few], minlength=actions) / len(few)
         likelihoods[name] = -_calibration(guessed, codes[few], shares)[2]
     best = max(likelihoods, key=lambda name: likelihoods[name])
-    guessed = _cross_fitted(*kinds[best], codes, fold, actions, _LEARNED_STEPS)
+    guessed = _cross_fitted(*kinds[best], codes, fold, actions, rules.learned_steps)
     shares = np.bincount(codes, minlength=actions) / len(codes)
     temperature, mixed, _ = _calibration(guessed[few], codes[few], shares)
     probabilities = _calibrated(guessed, shares, temperature, mixed)
     return LearnedBehavior(
-        best, likelihoods, probabilities, temperature, mixed, reliability(probabilities[few], codes[few])
+        best, likelihoods, probabilities, temperature, mixed, reliability(probabilities[few], codes[few], rules)
     )
 
 
-def reliability(probabilities: Float[np.ndarray, "steps actions"], codes: Int[np.ndarray, " steps"]) -> Reliability:
+def reliability(
+    probabilities: Float[np.ndarray, "steps actions"],
+    codes: Int[np.ndarray, " steps"],
+    rules: BehaviorRules = BehaviorRules(),  # noqa: B008 - frozen
+) -> Reliability:
     """In bins of equally many pairs of step and action."""
     predicted = probabilities.ravel()
     happened = (codes[:, None] == np.arange(probabilities.shape[1])).ravel()
-    bins = int(np.clip(len(predicted) // _FEWEST_IN_BIN, 1, _BINS))
+    bins = int(np.clip(len(predicted) // rules.fewest_in_bin, 1, rules.bins))
     # Equal probabilities stay together.
     edges = np.unique(np.quantile(predicted, np.linspace(0, 1, bins + 1)[1:-1]))
     place = np.searchsorted(edges, predicted, side="left")

@@ -9,6 +9,7 @@ import polars as pl
 
 from repbm.experiments._points import Sweep
 from repbm.experiments.figures._canvas import GRAY, color_of, logarithmic, png, shape_of, with_ends
+from repbm.models import AM
 
 _UNITS = {
     "world": "world",
@@ -23,7 +24,7 @@ _UNITS = {
 
 def sweep_figure(table: pl.DataFrame, sweep: Sweep) -> bytes:
     """Root MSE of every model over that of AM, at every level of a factor: below 1 balancing helps."""
-    models = [model for model in sweep.models if model != "am"]
+    models = [model for model in sweep.models if model != AM.name]
     levels = [str(level) or "its own" for level in sweep.levels]
     points = pl.concat(
         _along(table, sweep, model).select(

@@ -36,7 +36,7 @@ class Draws(eqx.Module):
         return cls(padded(ends, length, _TICKS), before[offsets[:-1]], before[offsets[1:]])
 
     def __call__(self, key: Array, count: int, step: Int[Array, ""] | None = None) -> Int[Array, " count"]:
-        """Rows, of all steps or of one; nonsense, but a row, where there is no mass."""
+        """Rows, of all steps or of one; where no row has any mass, some row, for the caller to give no weight."""
         low = 0 if step is None else jnp.asarray(self.low)[step]
         high = _TICKS if step is None else jnp.asarray(self.high)[step]
         ticks = jax.random.randint(key, (count,), low, high, jnp.int32)

@@ -1,0 +1,76 @@
+"""How an evaluation was made, and whom it is about: what is stored beside its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from repbm._version import __version__
+from repbm.data import Trajectories
+from repbm.estimators import Case, EstimatorSpec
+from repbm.evaluation._options import Question
+from repbm.evaluation._store import fingerprint
+from repbm.logs import Source
+from repbm.policies import LearnedBehavior, Policy
+
+
+def episodes_table(case: Case) -> pl.DataFrame:
+    """Every logged episode: what it earned, and the state it began in."""
+    data = case.data
+    states = {
+        name if name not in ("episode", "logged_return") else f"{name} (at first)": data.initial_observations[:, k]
+        for k, name in enumerate(data.names)
+    }
+    labels = [str(label) for label in data.labels_of().tolist()]
+    return pl.DataFrame(
+        {"episode": labels, "logged_return": case.returns} | states, schema_overrides={"episode": pl.String}
+    )
+
+
+def described(learned: LearnedBehavior) -> dict[str, Any]:
+    shown = learned.reliability
+    return {
+        "kind": learned.kind,
+        "likelihoods": dict(learned.likelihoods),
+        "temperature": learned.temperature,
+        "mixed": learned.mixed,
+        "relative_error": shown.relative_error,
+        "predicted": shown.predicted.tolist(),
+        "observed": shown.observed.tolist(),
+        "count": shown.count.tolist(),
+    }
+
+
+def record(
+    log: Source | Trajectories,
+    given: Any,
+    policies: Mapping[str, Policy],
+    chosen: Mapping[str, Sequence[EstimatorSpec]],
+    by_default: bool,
+    individuals: Source | None,
+    data: Trajectories,
+    question: Question,
+) -> dict[str, Any]:
+    """How the result was made: enough to make it again where everything was given as words."""
+    path = Path(log) if isinstance(log, str | Path) and Path(log).exists() else None
+    words = given if isinstance(given, Mapping) else {next(iter(policies)): given}
+    return {
+        "version": __version__,
+        "log_sha256": fingerprint(data if path is None else path),
+        "arguments": {
+            "log": _words(log),
+            "policies": {str(name): _words(one) for name, one in words.items()},
+            "individuals": None if individuals is None else _words(individuals),
+            "estimators": {name: [spec.name for spec in each] for name, each in chosen.items()},
+            "estimators_asked": not by_default,
+            **question.to_dict(),
+        },
+    }
+
+
+def _words(given: Any) -> Any:
+    """What the user wrote; an object is only described."""
+    return str(given) if isinstance(given, str | Path) else {"own": type(given).__name__}
