@@ -198,7 +198,7 @@ def test_own_dynamics_take_part(tmp_path: Path) -> None:
     log = logged(1, episodes=60, noise=0.1)
     fit = AutoFit(kinds=(LinearKind(), CLOSED_FORM))
     policy = CallablePolicy(lambda x: (x[:, 0] > 0).astype(int), name="p")
-    found = evaluate(log.data, policy, estimators=["am"], fitting=Fitting(fit, refits=3))
+    found = evaluate(log.data, policy, estimators=["am"], fitting=Fitting(fit, refits=3), details=False)
     assert {score["dynamics"] for score in found.dynamics} == {"linear", "polynomial"}
     row = found.estimates.row(0, named=True)
     assert row["low"] < row["value"] < row["high"]
