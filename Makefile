@@ -6,16 +6,22 @@ PIP := $(BIN)/python $(INSTALL) constraints.txt
 FRAMEWORKS := .venv-frameworks
 ADAPTERS := $(addprefix tests/test_,learned_policies.py log_adapters.py onnx_policies.py policy_adapters.py)
 
-.PHONY: demo test test-slow test-frameworks bench docs reproduction format clean
+.PHONY: demo test types tests test-slow test-frameworks bench docs reproduction format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/repbm demo --out demo
 
+# Types are checked while the tests run: neither keeps two cores busy to the end.
 test: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
+	$(MAKE) --no-print-directory --jobs 2 types tests
+
+types:
 	$(BIN)/pyright
+
+tests:
 	$(BIN)/pytest -n 2 --dist worksteal
 
 test-slow: $(VENV)/.installed-dev

@@ -92,10 +92,9 @@ def test_wrapped_tables_find_their_columns_too(tmp_path: Path) -> None:
 
 def test_evaluate_from_the_command_line(program: Program) -> None:
     path = program.write("rules.csv", "b,action\n<0,1\n*,2\n")
-    log = small_log().head(27)
-    found = evaluated(program, f"mine={path}", "--estimator", "am", log=log)
+    found = evaluated(program, f"mine={path}", "--estimator", "fqe")
     expected = evaluate(
-        log, lambda x: np.where(x[:, 1] < 0, 1, 2), estimators=["wpdis", "fqe"], details=False
+        small_log(), lambda x: np.where(x[:, 1] < 0, 1, 2), estimators=["wpdis", "fqe"], details=False
     ).estimates
     assert found["policy"].to_list() == ["mine", "mine"]
     np.testing.assert_allclose(found["value"].to_numpy(), expected["value"].to_numpy())
