@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from repbm.core import stream
+from repbm.core import resampled_counts, stream
 from repbm.critics._fit import CriticSpec, fit_critic
 from repbm.estimators import Case
 from repbm.inference import Refits
@@ -27,7 +27,7 @@ def refit_critic(
     The kind of model stays the one in `scores`, chosen on the log itself. Each fit is without folds.
     """
     n = len(case.data)
-    counts = stream(seed, "refits").multinomial(n, np.full(n, 1 / n), size=count)
+    counts = resampled_counts(stream(seed, "refits"), n, count)
     states = case.data.initial_observations
     values = np.empty((count, n))
     single = CriticSpec(spec.kind, spec.fit)
