@@ -47,7 +47,11 @@ def table(states: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("chances", "whole", "kinds"),
-    [(logistic, 0, ("logistic",)), (stripes, 0, ("boosting", "neighbors")), (table, 12, ("table",))],
+    [
+        pytest.param(logistic, 0, ("logistic",), marks=pytest.mark.slow),
+        pytest.param(stripes, 0, ("boosting", "neighbors"), marks=pytest.mark.slow),
+        (table, 12, ("table",)),
+    ],
 )
 def test_the_right_kind_is_found(chances, whole: int, kinds: tuple[str, ...]) -> None:
     data = logged(chances, whole=whole)
@@ -123,6 +127,6 @@ def test_one_action_is_certain_and_one_episode_is_too_few() -> None:
 
 
 def test_the_seed_decides() -> None:
-    data = logged(logistic, 60, 5)
+    data = logged(logistic, 20, 5)
     one, other = learn_behavior(data, 3), learn_behavior(data, 3)
     np.testing.assert_array_equal(one.probabilities, other.probabilities)

@@ -11,7 +11,6 @@ import pytest
 
 from repbm.core import InputError
 from repbm.engines import in_processes
-from repbm.experiments import load_spec, reproduce
 
 
 def _squares() -> Callable[[int], int]:
@@ -36,6 +35,9 @@ def test_an_error_of_a_task_is_that_of_all() -> None:
 
 
 def test_an_experiment_gives_the_same_rows_in_processes(tmp_path: Path) -> None:
+    # Here, not above: the processes of the other tests, which load this file too, need none of it.
+    from repbm.experiments import load_spec, reproduce
+
     spec = replace(load_spec("cartpole-short"), episodes=30, horizon=40, rows=("is", "wis", "soft-pdis"))
     alone = reproduce(spec, 3, tmp_path / "alone")
     together = reproduce(spec, 3, tmp_path / "together", workers=2)

@@ -58,6 +58,7 @@ def test_steps_without_weight_change_nothing(log: Trajectories, model: Continuou
         assert one == pytest.approx(two, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_rollouts_of_a_softened_policy_agree_with_many(log: Trajectories, model: ContinuousModel) -> None:
     """V and Q from a few shared rollouts against separate ones: means over 300 steps within 4 standard errors."""
     case = Case.of(log.take(np.arange(12)), SHORT).softened(0.2)
