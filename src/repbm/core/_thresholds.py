@@ -200,6 +200,21 @@ class BehaviorRules:
 
 
 @dataclass(frozen=True)
+class FittedQRules:
+    """How fitted Q evaluation chooses what its regressions are."""
+
+    folds: int = 5
+    """Every fold of the episodes judges regressions on the others. Convention."""
+    penalties: tuple[float, ...] = (1e-6, 1e-3, 1e-2, 1e-1)
+    """Those that are compared, as shares of the variance of a feature: from none, as exact worlds need, to what halves
+    coefficients that the log hardly tells."""
+    column_evidence: float = 3.0
+    """A column counts if its features tell so many standard deviations more than chance does. Convention."""
+    time_evidence: float = 3.0
+    """The world changes with time if knowing the step lowers held-out errors by so many standard errors. Convention."""
+
+
+@dataclass(frozen=True)
 class Thresholds:
     """Every number that decides a result, by purpose."""
 
@@ -213,6 +228,7 @@ class Thresholds:
     fit: FitRules = field(default_factory=FitRules)
     intervals: IntervalRules = field(default_factory=IntervalRules)
     behavior: BehaviorRules = field(default_factory=BehaviorRules)
+    fitted_q: FittedQRules = field(default_factory=FittedQRules)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON; `of` makes the same thresholds of them."""

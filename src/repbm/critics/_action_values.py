@@ -66,6 +66,36 @@ class PolynomialValues(ActionFunction):
 
 
 @dataclass(frozen=True, eq=False)
+class StepwiseValues(ActionFunction):
+    """Q(s, a, h) = sum_f c[h, a, f] x_f(z): a polynomial of the state for every number of steps left."""
+
+    center: Float[np.ndarray, " dimensions"]
+    half_width: Float[np.ndarray, " dimensions"]
+    powers: Int[np.ndarray, "features dimensions"]
+    coefficients: Float[np.ndarray, "horizon actions features"]
+    """Row h - 1 for h steps left."""
+    kind = "stepwise"
+
+    def __call__(self, observations: np.ndarray, left: np.ndarray) -> np.ndarray:
+        result = np.empty((len(observations), self.coefficients.shape[1]))
+        order = np.argsort(left, kind="stable")
+        for start in range(0, len(result), _ROWS):
+            rows = order[start : start + _ROWS]
+            x = features((observations[rows] - self.center) / self.half_width, self.powers, np)
+            values, firsts = np.unique(left[rows], return_index=True)
+            for number, first, last in zip(values, firsts, [*firsts[1:], len(rows)], strict=True):
+                result[rows[first:last]] = x[first:last] @ self.coefficients[number - 1].T
+        return result
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self, name) for name in ("center", "half_width", "powers", "coefficients")}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> StepwiseValues:
+        return cls(arrays["center"], arrays["half_width"], arrays["powers"], arrays["coefficients"])
+
+
+@dataclass(frozen=True, eq=False)
 class TableValues(ActionFunction):
     """Q(s, a, h) from a table; a state that is not in it counts as the states of the table do on average."""
 
@@ -119,7 +149,7 @@ class NetworkValues(ActionFunction):
 
 
 _KINDS: dict[str, Callable[[Mapping[str, np.ndarray]], ActionFunction]] = {
-    kind.kind: kind.of_arrays for kind in (PolynomialValues, TableValues, NetworkValues)
+    kind.kind: kind.of_arrays for kind in (PolynomialValues, StepwiseValues, TableValues, NetworkValues)
 }
 
 

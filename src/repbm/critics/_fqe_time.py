@@ -1,0 +1,90 @@
+"""Fitted Q evaluation where the world changes with time: every number of steps left by the steps that have it."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from repbm.core import FittedQRules
+from repbm.critics._bellman_sums import Problem
+from repbm.critics._ridge_choice import RidgeChoice
+
+
+def changes_with_time(
+    problem: Problem,
+    powers: Int[np.ndarray, "features dimensions"],
+    values: Float[np.ndarray, "horizon actions features"],
+    rules: FittedQRules,
+) -> bool:
+    """Whether what these values miss, with a number of steps left, could be foreseen from its own steps.
+
+    What is missed is regressed on the state, action by action, and predicted for held-out episodes: that must lower
+    the squared error of episodes by `time_evidence` standard errors.
+    """
+    linear = np.flatnonzero(powers.sum(axis=1) <= 1)
+    part = problem.transitions
+    gains = np.zeros(int(part.episodes.max()) + 1)
+    for left in range(1, problem.horizon + 1):
+        rows, x, missed = _missed(problem, powers, values, left)
+        for action in range(problem.actions):
+            own = np.flatnonzero(part.actions[rows] == action)
+            if len(own) < 4 * len(linear):
+                continue
+            here, error, folds = x[own][:, linear], missed[own], problem.folds[rows[own]]
+            choice = RidgeChoice(_grams(here, folds, problem.fold_count), (np.arange(len(linear)),), (0.01,))
+            sums = _moments(here, error, folds, problem.fold_count)
+            every = np.stack([choice.coefficients((0, 0.01), sums, k) for k in range(problem.fold_count)])
+            rest = error - np.einsum("kf,kf->k", here, every[folds])
+            np.add.at(gains, part.episodes[rows[own]], error**2 - rest**2)
+    spread = gains.std(ddof=1) if len(gains) > 1 else np.inf
+    return bool(gains.mean() > rules.time_evidence * spread / np.sqrt(len(gains)) and gains.mean() > 0)
+
+
+def values_by_step(
+    problem: Problem,
+    powers: Int[np.ndarray, "features dimensions"],
+    sets: tuple[Int[np.ndarray, " _"], ...],
+    pooled: Float[np.ndarray, "horizon actions features"],
+    rules: FittedQRules,
+) -> Float[np.ndarray, "horizon actions features"]:
+    """The coefficients of Q, each number of steps left by its own rows; as pooled for actions with hardly any."""
+    result = pooled.copy()
+    for left in range(1, problem.horizon + 1):
+        rows, x, missed = _missed(problem, powers, result, left)
+        targets = missed + np.einsum("kf,kf->k", x, result[left - 1][problem.transitions.actions[rows]])
+        for action in range(problem.actions):
+            own = np.flatnonzero(problem.transitions.actions[rows] == action)
+            if len(own) < 10:
+                continue
+            possible = tuple(one for one in sets if len(one) <= max(len(own) / 5, 1))
+            used = np.unique(np.concatenate(possible))
+            place = np.full(len(powers), -1)
+            place[used] = np.arange(len(used))
+            here, folds = x[own][:, used], problem.folds[rows[own]]
+            inner = tuple(place[one] for one in possible)
+            choice = RidgeChoice(_grams(here, folds, problem.fold_count), inner, rules.penalties)
+            sums = _moments(here, targets[own], folds, problem.fold_count)
+            result[left - 1, action] = 0.0
+            result[left - 1, action, used] = choice.coefficients(choice.best(sums), sums)
+    return result
+
+
+def _missed(
+    problem: Problem, powers: np.ndarray, values: np.ndarray, left: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows with so many steps left, their features, and r + gamma V - Q there."""
+    rows = np.flatnonzero(problem.transitions.left == left)
+    part = problem.transitions.take(rows)
+    x, targets = problem.now(part, powers), part.rewards
+    if left > 1:
+        after = problem.then(part, powers) @ values[left - 2].T
+        targets = targets + problem.expected(part, after, left - 1)[1]
+    return rows, x, targets - np.einsum("kf,kf->k", x, values[left - 1][part.actions])
+
+
+def _grams(x: np.ndarray, folds: np.ndarray, count: int) -> Float[np.ndarray, "folds features features"]:
+    return np.stack([x[folds == k].T @ x[folds == k] for k in range(count)])
+
+
+def _moments(x: np.ndarray, y: np.ndarray, folds: np.ndarray, count: int) -> Float[np.ndarray, "folds features"]:
+    return np.stack([y[folds == k] @ x[folds == k] for k in range(count)])
