@@ -109,7 +109,7 @@ class Chain:
 
 def _affordable(sets: tuple[np.ndarray, ...], rows: float) -> tuple[np.ndarray, ...]:
     """Those with at most half as many features as there are rows; the constant in any case."""
-    return tuple(one for one in sets if len(one) <= max(rows / 2, 1))
+    return tuple(one for one in sets if len(one) <= max(rows / 2, 1)) or (np.array([0]),)
 
 
 def _features(
