@@ -5,7 +5,17 @@ from repbm.critics._cross_fitted import CrossFittedCritic
 from repbm.critics._fit import CriticSpec, FittedCritic, fit_critic, fit_model_critics
 from repbm.critics._fqe import fit_fqe
 from repbm.critics._fqe_network import FQENetwork
-from repbm.critics._kinds import CRITICS, CriticKind, FittedQ, ModelCriticKind, MoreRobust, Request, model_estimator
+from repbm.critics._kinds import (
+    CRITICS,
+    CriticKind,
+    FittedQ,
+    Marginal,
+    ModelCriticKind,
+    MoreRobust,
+    Request,
+    model_estimator,
+)
+from repbm.critics._marginal import CrossFittedValues
 from repbm.critics._model_critic import ModelCritic
 from repbm.critics._mrdr import fit_mrdr
 from repbm.critics._refitted import refit_critic
@@ -18,9 +28,11 @@ __all__ = [
     "CriticKind",
     "CriticSpec",
     "CrossFittedCritic",
+    "CrossFittedValues",
     "FQENetwork",
     "FittedCritic",
     "FittedQ",
+    "Marginal",
     "ModelCritic",
     "ModelCriticKind",
     "MoreRobust",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from repbm.core import InputError, stream
+from repbm.core import InputError, RatioRules, stream
 from repbm.critics._cross_fitted import CrossFittedCritic
 from repbm.critics._kinds import Announce, CriticKind, ModelCriticKind, Request
 from repbm.estimators import Case, Critic
@@ -25,6 +25,7 @@ class CriticSpec:
     kind: CriticKind
     fit: ModelFit = field(default_factory=AutoFit)
     folds: int = 1
+    ratio: RatioRules = field(default_factory=RatioRules)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +57,11 @@ def fit_critic(
     """
     if spec.kind.uses_model and scores is None:
         scores = _chosen(case, spec, seed, announce)
-    request = Request(spec.fit, scores, seed, announce)
+    request = Request(spec.fit, scores, seed, announce, spec.ratio)
     with _one_thread():
         critic, model = spec.kind.fit(case, request)
     models = () if model is None else (model,)
-    if spec.folds == 1:
+    if spec.folds == 1 or spec.kind.in_folds:
         return FittedCritic(critic, models, scores)
     parts, folds = _cross_fitted(case, spec, seed, announce)
     others = tuple(part.model for part in parts if part.model is not None)

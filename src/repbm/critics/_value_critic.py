@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from repbm.core import InputError, Label
 from repbm.critics._action_values import ActionValues
@@ -30,10 +30,15 @@ class ActionValueCritic:
 
     def values_of(self, case: Case, states: Float[np.ndarray, "individuals dimensions"]) -> StateValues:
         """V_0 of the case's policy for any initial states."""
+        return StateValues(self.values_at(case, states, np.full(len(states), case.most_steps)))
+
+    def values_at(
+        self, case: Case, states: Float[np.ndarray, "some dimensions"], steps_left: Int[np.ndarray, " some"]
+    ) -> Float[np.ndarray, " some"]:
+        """V of any states, with so many steps left."""
         labels = case.decisions.labels
         policy = acting(case.policy, self.name).probabilities(states, labels)
-        left = np.full(len(states), case.horizon or case.data.longest)
-        return StateValues(np.einsum("ka,ka->k", policy, self.values(states, left)[:, self._columns(labels, policy)]))
+        return np.einsum("ka,ka->k", policy, self.values(states, steps_left)[:, self._columns(labels, policy)])
 
     def _at_steps(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
         data, decisions = case.data, case.decisions

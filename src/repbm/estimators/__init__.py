@@ -1,6 +1,7 @@
 """Estimators: a log and a policy in, an estimate out. No training, no randomness inside."""
 
 from repbm.estimators._case import Case
+from repbm.estimators._corrected import Corrected, MarginalCritic, marginal_weights, surprises
 from repbm.estimators._critic import Critic, FunctionCritic, StateValues, ZeroCritic, acting
 from repbm.estimators._direct import DirectMethod
 from repbm.estimators._doubly_robust import DoublyRobust
@@ -15,6 +16,7 @@ __all__ = [
     "ESTIMATORS",
     "SOFTENING",
     "Case",
+    "Corrected",
     "Critic",
     "DirectMethod",
     "DoublyRobust",
@@ -24,6 +26,7 @@ __all__ = [
     "FunctionCritic",
     "ImportanceSampling",
     "Magic",
+    "MarginalCritic",
     "PerDecisionImportanceSampling",
     "Pooled",
     "Role",
@@ -33,4 +36,6 @@ __all__ = [
     "acting",
     "as_estimator",
     "default_estimators",
+    "marginal_weights",
+    "surprises",
 ]

@@ -12,6 +12,8 @@ class Role(StrEnum):
     """Logged returns, weighted by how much more likely the policy makes them."""
     DOUBLY_ROBUST = "doubly robust"
     """A critic, corrected by weighted surprises."""
+    CORRECTED = "corrected"
+    """A critic, corrected by surprises that are weighted by how much more often the policy comes to their states."""
     BLEND = "blend"
     """Between a critic and weights, as the log suggests."""
     MODEL = "model"

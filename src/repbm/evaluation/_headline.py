@@ -9,8 +9,8 @@ from repbm.core import HeadlineRules
 from repbm.doctor import Verdict
 from repbm.estimators import EstimatorSpec, Role
 
-_WEIGHTS_FIRST = (Role.DOUBLY_ROBUST, Role.BLEND, Role.WEIGHTING, Role.MODEL)
-_MODELS_FIRST = (Role.MODEL, Role.DOUBLY_ROBUST, Role.BLEND, Role.WEIGHTING)
+_WEIGHTS_FIRST = (Role.CORRECTED, Role.DOUBLY_ROBUST, Role.BLEND, Role.WEIGHTING, Role.MODEL)
+_MODELS_FIRST = (Role.CORRECTED, Role.MODEL, Role.DOUBLY_ROBUST, Role.BLEND, Role.WEIGHTING)
 
 
 class Entry(NamedTuple):

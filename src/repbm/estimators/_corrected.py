@@ -1,0 +1,90 @@
+"""The answer: a critic, corrected by what was seen, weighted by how much more often the policy would see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float
+
+from repbm.estimators._case import Case
+from repbm.estimators._critic import Critic
+from repbm.estimators._estimate import Estimate
+from repbm.estimators._role import Role
+from repbm.estimators._weights import Weights
+
+
+@runtime_checkable
+class MarginalCritic(Critic, Protocol):
+    """A critic of a log that also knows how much more often the policy comes to its states."""
+
+    def ratios(self, case: Case) -> Float[np.ndarray, " steps"]:
+        """omega_t(s_t): the density of states under the policy over that of the log, at every logged step."""
+        ...
+
+    def final(self, case: Case) -> Float[np.ndarray, " episodes"]:
+        """V of the state after the last step, with the steps left there; NaN where it was not logged."""
+        ...
+
+    def whole(self, case: Case) -> Float[np.ndarray, " episodes"]:
+        """V_0 of every individual by one critic, fitted to all episodes."""
+        ...
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """The mean of V_0(s_0) + sum_t discount^t W_t d_t, with the surprise d_t = r_t + discount V_{t+1} - Q_t.
+
+    W_t = omega_t(s_t) pi(a_t | s_t) / mu(a_t | s_t), over its mean at every step: the weight of a step is a *marginal*
+    one, that of coming to its state, and not the product of all ratios on the way (Kallus & Uehara 2020). V, Q and omega
+    are those of critics fitted without the episode itself. Where an episode is cut off and what comes next was not
+    logged there is no surprise. Contributions are linearized: they contain what re-weighting takes from each other.
+    """
+
+    critic: MarginalCritic
+    name: str = "corrected"
+    role = Role.CORRECTED
+
+    def __call__(self, case: Case) -> Estimate:
+        data, n = case.data, len(case.data)
+        weights = marginal_weights(case, self.critic)
+        surprise = surprises(case, self.critic)
+        normal = weights.normalizers
+        weighted = weights.scaled * normal[data.steps] * surprise
+        powers = case.discount ** np.arange(data.longest)
+        mean = np.bincount(data.steps, weighted, data.longest) / n
+        linear = powers[data.steps] * (weighted - weights.scaled * normal[data.steps] * mean[data.steps])
+        # An episode that is over keeps its weight, and has no surprise.
+        later = np.append(np.cumsum((powers * normal * mean)[::-1])[::-1], 0.0)
+        contributions = (
+            self.critic.initial(case).values
+            + np.add.reduceat(linear, data.offsets[:-1])
+            + (powers * mean).sum()
+            - weights.last * later[data.lengths]
+        )
+        effective = weights.effective_episodes
+        return Estimate.of_contributions(
+            contributions, float(effective.min(initial=n)), individual=self.critic.whole(case)
+        )
+
+
+def marginal_weights(case: Case, critic: MarginalCritic) -> Weights:
+    """omega_t(s_t) pi / mu of every logged step; not yet over their mean."""
+    data = case.data
+    assert data.behavior is not None
+    scaled = critic.ratios(case) * case.decisions.logged(slice(None)) / data.behavior
+    with np.errstate(divide="ignore"):
+        return Weights(data, scaled, np.log(scaled[data.lasts]))
+
+
+def surprises(case: Case, critic: MarginalCritic) -> Float[np.ndarray, " steps"]:
+    """d_t = r_t + discount V_{t+1} - Q_t; 0 where the log was cut off and does not show what comes next."""
+    data = case.data
+    logged, value = critic(case)
+    following = np.append(value[1:], 0.0)
+    # Nothing follows an end, nor the last step of the horizon.
+    over = data.terminated | (data.lengths >= case.most_steps)
+    following[data.lasts] = np.where(over, 0.0, critic.final(case))
+    found = data.rewards + case.discount * following - logged
+    return np.where(np.isnan(found), 0.0, found)
