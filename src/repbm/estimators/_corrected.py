@@ -42,7 +42,8 @@ class Corrected:
     logged there is no surprise. Contributions are linearized: they contain what re-weighting takes from each other.
     """
 
-    critic: MarginalCritic
+    critic: Critic
+    """Without ratios of its own omega_t is the product of all ratios before the step."""
     name: str = "corrected"
     role = Role.CORRECTED
 
@@ -65,26 +66,33 @@ class Corrected:
         )
         effective = weights.effective_episodes
         return Estimate.of_contributions(
-            contributions, float(effective.min(initial=n)), individual=self.critic.whole(case)
+            contributions, float(effective.min(initial=n)), individual=_whole(case, self.critic)
         )
 
 
-def marginal_weights(case: Case, critic: MarginalCritic) -> Weights:
+def marginal_weights(case: Case, critic: Critic) -> Weights:
     """omega_t(s_t) pi / mu of every logged step; not yet over their mean."""
     data = case.data
+    if not isinstance(critic, MarginalCritic):
+        return case.weights
     assert data.behavior is not None
     scaled = critic.ratios(case) * case.decisions.logged(slice(None)) / data.behavior
     with np.errstate(divide="ignore"):
         return Weights(data, scaled, np.log(scaled[data.lasts]))
 
 
-def surprises(case: Case, critic: MarginalCritic) -> Float[np.ndarray, " steps"]:
+def surprises(case: Case, critic: Critic) -> Float[np.ndarray, " steps"]:
     """d_t = r_t + discount V_{t+1} - Q_t; 0 where the log was cut off and does not show what comes next."""
     data = case.data
     logged, value = critic(case)
     following = np.append(value[1:], 0.0)
     # Nothing follows an end, nor the last step of the horizon.
     over = data.terminated | (data.lengths >= case.most_steps)
-    following[data.lasts] = np.where(over, 0.0, critic.final(case))
+    unknown = np.full(len(data), np.nan)
+    following[data.lasts] = np.where(over, 0.0, critic.final(case) if isinstance(critic, MarginalCritic) else unknown)
     found = data.rewards + case.discount * following - logged
     return np.where(np.isnan(found), 0.0, found)
+
+
+def _whole(case: Case, critic: Critic) -> Float[np.ndarray, " episodes"]:
+    return critic.whole(case) if isinstance(critic, MarginalCritic) else critic.initial(case).values
