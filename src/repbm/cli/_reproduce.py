@@ -24,12 +24,13 @@ def reproduce(
         str,
         typer.Argument(
             help="cartpole-long, cartpole-short, mountaincar, hiv, alpha-long, alpha-short, tree, behavior-error, "
-            "balance, gap, or a spec of yours: FILE.toml."
+            "balance, gap, trust, trust-development, or a spec of yours: FILE.toml."
         ),
     ],
     out: Annotated[Path, typer.Option(help="A folder for the runs; the same command again resumes there.")],
     runs: Annotated[
-        int | None, typer.Option(min=1, help="How many independent repetitions; default: 100, for balance and gap 30.")
+        int | None,
+        typer.Option(min=1, help="How many independent repetitions; default: 100, for balance, gap and trust 30."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all runs.")] = 0,
     workers: Annotated[int, typer.Option(min=1, help="Processes side by side, one thread each.")] = 1,
@@ -129,7 +130,7 @@ def _show(experiment: Experiment, table: pl.DataFrame) -> None:
         title = f"{what} ({experiment.fidelity}), 95 % intervals, and the paper's"
     shown = Table(title=title, title_justify="left")
     for column in lines[0]:
-        words = column in ("estimator", "model", "point", "behavior")
+        words = column in ("estimator", "model", "point", "behavior", "family")
         shown.add_column(column, justify="left" if words else "right", no_wrap=column == "estimator")
     for line in lines:
         shown.add_row(*line.values())

@@ -17,6 +17,7 @@ from repbm.experiments._spec import SPECS, Spec, load_spec, read_spec
 from repbm.experiments._store import Store, reproduce
 from repbm.experiments._table import table
 from repbm.experiments._tree import TreeBias
+from repbm.experiments._trust import Trust
 
 __all__ = [
     "EXPERIMENTS",
@@ -36,6 +37,7 @@ __all__ = [
     "Sweep",
     "Task",
     "TreeBias",
+    "Trust",
     "Worker",
     "alpha_of",
     "claims",

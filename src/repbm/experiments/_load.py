@@ -11,8 +11,9 @@ from repbm.experiments._experiment import Experiment
 from repbm.experiments._spec import SPECS, spec_of
 from repbm.experiments._toml import one_of, parsed, source, value
 from repbm.experiments._tree import tree_of
+from repbm.experiments._trust import trust_of
 
-EXPERIMENTS = (*SPECS, "tree", "behavior-error", "balance", "gap")
+EXPERIMENTS = (*SPECS, "tree", "behavior-error", "balance", "gap", "trust", "trust-development")
 """The experiments that come with the package."""
 
 _KINDS: dict[str, Callable[[Mapping[str, Any], str, str], Experiment]] = {
@@ -20,6 +21,7 @@ _KINDS: dict[str, Callable[[Mapping[str, Any], str, str], Experiment]] = {
     "tree": tree_of,
     "behavior-error": behavior_error_of,
     "balance": balance_of,
+    "trust": trust_of,
 }
 
 
