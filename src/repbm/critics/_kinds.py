@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from repbm.core import InputError
+from repbm.core import FittedQRules, InputError, RolloutRules
 from repbm.critics._fqe import fit_fqe
 from repbm.critics._fqe_network import FQENetwork
 from repbm.critics._model_critic import ModelCritic
@@ -27,6 +27,8 @@ class Request:
     choice: Comparison | None
     seed: int
     announce: Announce
+    fitted_q: FittedQRules = field(default_factory=FittedQRules)
+    rollouts: RolloutRules = field(default_factory=RolloutRules)
 
     def training(self, loss: float, done: int, total: int) -> None:
         self.announce(f"training a network, loss {loss:.3g}, epoch {done} of {total}")
@@ -103,7 +105,15 @@ class ModelCriticKind(CriticKind):
         return self.critic(model, request), model
 
     def critic(self, model: Model, request: Request) -> ModelCritic:
-        return ModelCritic(model, self.name, request.seed, step_dtype=request.fit.step_dtype)
+        rules = request.rollouts
+        return ModelCritic(
+            model,
+            self.name,
+            request.seed,
+            step_rollouts=rules.steps,
+            most_steps=rules.most,
+            step_dtype=request.fit.step_dtype,
+        )
 
 
 @dataclass(frozen=True)
@@ -122,7 +132,13 @@ class FittedQ(CriticKind):
 
     def fit(self, case: Case, request: Request) -> tuple[Critic, Model | None]:
         values = fit_fqe(
-            case.data, case.policy, case.discount, case.most_steps, network=self.network, seed=request.seed
+            case.data,
+            case.policy,
+            case.discount,
+            case.most_steps,
+            network=self.network,
+            seed=request.seed,
+            rules=request.fitted_q,
         )
         return ActionValueCritic(values, self.name), None
 

@@ -76,7 +76,8 @@ class Critics:
     def _spec(self, kind: CriticKind) -> CriticSpec:
         from repbm.critics import CriticSpec
 
-        return CriticSpec(kind, self.question.fitting.model_fit(self.question.thresholds), self.question.fitting.folds)
+        fitting, rules = self.question.fitting, self.question.thresholds
+        return CriticSpec(kind, fitting.model_fit(rules), fitting.folds, rules.fitted_q, rules.rollouts)
 
 
 def critic_kind(given: Any) -> CriticKind:
