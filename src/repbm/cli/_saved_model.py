@@ -23,11 +23,21 @@ def check_model_file(path: Path, policies: int) -> None:
 
 
 def save(evaluation: Evaluation, path: Path) -> None:
-    """Keep the model that was fitted for the policy; the model of the log alone where there is no other."""
+    """Keep the model that was fitted for the policy, with what was asked; that of the log alone where there is no other."""
     if not evaluation.models:
         raise InputError("--save-model: no model was fitted", fix="ask for one, such as --estimator repbm")
-    model = next(iter(evaluation.models.values()))
+    from repbm.models import ModelQuestion
+
+    model, asked = next(iter(evaluation.models.values())), evaluation.run["arguments"]
+    question = ModelQuestion(
+        discount=asked["discount"],
+        horizon=model.horizon,
+        seed=asked["seed"],
+        policy=next(iter(asked["policies"].values())),
+        observations=model.observation_names,
+        actions=model.labels,
+    )
     try:
-        model.save(path)
+        model.save(path, question)
     except OSError as fault:
         raise InputError(f"cannot be written ({fault.strerror})", where=str(path)) from fault

@@ -5,6 +5,7 @@ Q(s, a, h) = E[ r + gamma sum_a' pi(a' | s') Q(s', a', h - 1) ] with h steps lef
 
 from __future__ import annotations
 
+from repbm.core import FittedQRules
 from repbm.critics._action_values import ActionValues, TableValues
 from repbm.critics._bellman import BellmanTable
 from repbm.critics._fqe_network import FQENetwork, network_values
@@ -22,6 +23,7 @@ def fit_fqe(
     *,
     network: FQENetwork | None = None,
     seed: int = 0,
+    rules: FittedQRules = FittedQRules(),  # noqa: B008 - frozen
 ) -> ActionValues:
     """Q of the policy, fitted to the log.
 
@@ -38,5 +40,5 @@ def fit_fqe(
         world = fit_tabular(data, None, AM, horizon)
         function = TableValues(world.states, world.action_values(policy, discount))
     else:
-        function = polynomial_values(transitions, actions, discount, rewards, horizon, seed)
+        function = polynomial_values(transitions, actions, discount, rewards, horizon, seed, rules)
     return ActionValues(function, data.actions.labels, horizon, discount, rewards)

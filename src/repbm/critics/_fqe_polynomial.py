@@ -13,12 +13,12 @@ from repbm.critics._bellman import BellmanTable
 from repbm.critics._bellman_sums import Problem, Sample, Sums
 from repbm.critics._fqe_columns import relevant_columns
 from repbm.critics._fqe_time import changes_with_time, values_by_step
-from repbm.critics._ridge_choice import RidgeChoice
+from repbm.critics._ridge_choice import SELDOM, RidgeChoice
 from repbm.models.regression._features import exponents, highest_degree
 from repbm.models.transitions._range import Range
 
 _MOST_UNKNOWNS = 400
-_SAMPLED_CELLS = 2_000_000
+_SAMPLED_CELLS = 500_000
 _TOP = 8
 
 
@@ -35,8 +35,8 @@ def polynomial_values(
 
     Every regression uses all steps of the log, since a step does the same whenever it is taken. Degree and penalty are
     those of the least error on held-out episodes, all judged by the same targets: the error of a candidate against its
-    own targets would favor those whose values hardly vary. Where the regressions miss what differs with time,
-    each number of steps left is fitted to the steps that have it.
+    own targets would favor those whose values hardly vary. Where they miss what
+    happens with a number of steps left, it is fitted to the steps that have it.
     """
     used = transitions.states[transitions.onward], transitions.following[transitions.onward]
     box = Range.over(np.concatenate([transitions.states, used[1]]))
@@ -86,8 +86,7 @@ class Chain:
             moments = self.later.moments(result[left - 2])
             if change.any():
                 moments += self.sample.correction(change)
-            # What is best hardly changes from one step to the next.
-            if left >= 1.5 * compared:
+            if left >= SELDOM * compared:
                 chosen, compared = [None] * actions, left
             result[left - 1], chosen = self._fitted(self.later, moments, choices, chosen)
         return result

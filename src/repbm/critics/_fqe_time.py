@@ -1,4 +1,4 @@
-"""Fitted Q evaluation where the world changes with time: every number of steps left by the steps that have it."""
+"""Fitted Q evaluation where steps differ by when they are taken: each number of steps left by the steps that have it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from repbm.core import FittedQRules
 from repbm.critics._bellman_sums import Problem
 from repbm.critics._ridge_choice import RidgeChoice
 
+_PENALTY = 0.01
+_SELDOM = 1.1
+"""Candidates are compared again with so many times as many, or as few, steps left or rows."""
+
 
 def changes_with_time(
     problem: Problem,
@@ -16,14 +20,16 @@ def changes_with_time(
     values: Float[np.ndarray, "horizon actions features"],
     rules: FittedQRules,
 ) -> bool:
-    """Whether what these values miss, with a number of steps left, could be foreseen from its own steps.
+    """Whether the steps with a number of steps left tell as much of what it is worth as all steps together do.
 
-    What is missed is regressed on the state, action by action, and predicted for held-out episodes: that must lower
-    the squared error of episodes by `time_evidence` standard errors.
+    What these values miss there, r + gamma V - Q, is regressed on the state, action by action, and predicted for held-out
+    episodes. In a world that a polynomial follows this only adds noise. Where time matters it helps; and where the
+    world follows no polynomial it hardly hurts, while mistakes of all steps together, small in each, add up.
     """
     linear = np.flatnonzero(powers.sum(axis=1) <= 1)
     part = problem.transitions
-    gains = np.zeros(int(part.episodes.max()) + 1)
+    count = int(part.episodes.max()) + 1
+    gains = np.zeros(count)
     for left in range(1, problem.horizon + 1):
         rows, x, missed = _missed(problem, powers, values, left)
         for action in range(problem.actions):
@@ -31,13 +37,13 @@ def changes_with_time(
             if len(own) < 4 * len(linear):
                 continue
             here, error, folds = x[own][:, linear], missed[own], problem.folds[rows[own]]
-            choice = RidgeChoice(_grams(here, folds, problem.fold_count), (np.arange(len(linear)),), (0.01,))
+            choice = RidgeChoice(_grams(here, folds, problem.fold_count), (np.arange(len(linear)),), (_PENALTY,))
             sums = _moments(here, error, folds, problem.fold_count)
-            every = np.stack([choice.coefficients((0, 0.01), sums, k) for k in range(problem.fold_count)])
+            every = np.stack([choice.coefficients((0, _PENALTY), sums, k) for k in range(problem.fold_count)])
             rest = error - np.einsum("kf,kf->k", here, every[folds])
             np.add.at(gains, part.episodes[rows[own]], error**2 - rest**2)
-    spread = gains.std(ddof=1) if len(gains) > 1 else np.inf
-    return bool(gains.mean() > rules.time_evidence * spread / np.sqrt(len(gains)) and gains.mean() > 0)
+    spread = float(gains.std(ddof=1)) if count > 1 else 0.0
+    return spread > 0 and bool(gains.mean() > -rules.time_evidence * spread / np.sqrt(count))
 
 
 def values_by_step(
@@ -49,6 +55,8 @@ def values_by_step(
 ) -> Float[np.ndarray, "horizon actions features"]:
     """The coefficients of Q, each number of steps left by its own rows; as pooled for actions with hardly any."""
     result = pooled.copy()
+    chosen: dict[int, tuple[int, float]] = {}
+    known: dict[int, np.ndarray] = {}
     for left in range(1, problem.horizon + 1):
         rows, x, missed = _missed(problem, powers, result, left)
         targets = missed + np.einsum("kf,kf->k", x, result[left - 1][problem.transitions.actions[rows]])
@@ -56,16 +64,22 @@ def values_by_step(
             own = np.flatnonzero(problem.transitions.actions[rows] == action)
             if len(own) < 10:
                 continue
-            possible = tuple(one for one in sets if len(one) <= max(len(own) / 5, 1))
-            used = np.unique(np.concatenate(possible))
-            place = np.full(len(powers), -1)
-            place[used] = np.arange(len(used))
+            possible = [number for number, one in enumerate(sets) if len(one) <= max(len(own) / 5, 1)]
+            now = np.log([left, len(own)])
+            again = action not in known or (np.abs(now - known[action]) >= np.log(_SELDOM)).any()
+            if not again and chosen[action][0] in possible:
+                possible = [chosen[action][0]]
+            used = np.unique(np.concatenate([sets[number] for number in possible]))
+            inner = tuple(np.searchsorted(used, sets[number]) for number in possible)
             here, folds = x[own][:, used], problem.folds[rows[own]]
-            inner = tuple(place[one] for one in possible)
             choice = RidgeChoice(_grams(here, folds, problem.fold_count), inner, rules.penalties)
             sums = _moments(here, targets[own], folds, problem.fold_count)
+            if again or chosen[action][0] not in possible:
+                place, penalty = choice.best(sums)
+                chosen[action], known[action] = (possible[place], penalty), now
+            found = choice.coefficients((possible.index(chosen[action][0]), chosen[action][1]), sums)
             result[left - 1, action] = 0.0
-            result[left - 1, action, used] = choice.coefficients(choice.best(sums), sums)
+            result[left - 1, action, used] = found
     return result
 
 

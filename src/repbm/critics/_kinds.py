@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from repbm.core import InputError, RatioRules
+from repbm.core import FittedQRules, InputError, RatioRules, RolloutRules
 from repbm.critics._fqe import fit_fqe
 from repbm.critics._fqe_network import FQENetwork
 from repbm.critics._marginal import fit_marginal
@@ -28,6 +28,8 @@ class Request:
     choice: Comparison | None
     seed: int
     announce: Announce
+    fitted_q: FittedQRules = field(default_factory=FittedQRules)
+    rollouts: RolloutRules = field(default_factory=RolloutRules)
     ratio: RatioRules = field(default_factory=RatioRules)
 
     def training(self, loss: float, done: int, total: int) -> None:
@@ -110,7 +112,15 @@ class ModelCriticKind(CriticKind):
         return self.critic(model, request), model
 
     def critic(self, model: Model, request: Request) -> ModelCritic:
-        return ModelCritic(model, self.name, request.seed, step_dtype=request.fit.step_dtype)
+        rules = request.rollouts
+        return ModelCritic(
+            model,
+            self.name,
+            request.seed,
+            step_rollouts=rules.steps,
+            most_steps=rules.most,
+            step_dtype=request.fit.step_dtype,
+        )
 
 
 @dataclass(frozen=True)
@@ -129,7 +139,13 @@ class FittedQ(CriticKind):
 
     def fit(self, case: Case, request: Request) -> tuple[Critic, Model | None]:
         values = fit_fqe(
-            case.data, case.policy, case.discount, case.most_steps, network=self.network, seed=request.seed
+            case.data,
+            case.policy,
+            case.discount,
+            case.most_steps,
+            network=self.network,
+            seed=request.seed,
+            rules=request.fitted_q,
         )
         return ActionValueCritic(values, self.name), None
 
@@ -155,7 +171,7 @@ class Marginal(CriticKind):
 
     def fit(self, case: Case, request: Request) -> tuple[Critic, Model | None]:
         request.announce("values and state ratios, by folds")
-        return fit_marginal(case, self.name, request.seed, request.ratio), None
+        return fit_marginal(case, self.name, request.seed, request.ratio, request.fitted_q), None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from threadpoolctl import threadpool_limits
 
-from repbm.core import RatioRules, stream
+from repbm.core import FittedQRules, RatioRules, stream
 from repbm.critics._cross_fitted import CrossFittedCritic
 from repbm.critics._fqe import fit_fqe
 from repbm.critics._state_ratio import fit_state_ratio
@@ -41,6 +41,10 @@ class CrossFittedValues:
     def whole(self, case: Case) -> Float[np.ndarray, " episodes"]:
         return self.all_episodes.initial(case).values
 
+    def spread(self, case: Case) -> Float[np.ndarray, " folds"]:
+        """The mean V_0 of all individuals, by the critic of every fold."""
+        return np.array([critic.initial(case).values.mean() for critic in self.parts.critics])
+
     def ratios(self, case: Case) -> Float[np.ndarray, " steps"]:
         return self.state_ratios
 
@@ -57,13 +61,16 @@ class CrossFittedValues:
         return result
 
 
-def fit_marginal(case: Case, name: str, seed: int, rules: RatioRules) -> CrossFittedValues:
+def fit_marginal(
+    case: Case, name: str, seed: int, rules: RatioRules, fitted_q: FittedQRules
+) -> CrossFittedValues:
     """Fitted Q evaluation and state ratios, both by folds of the episodes."""
     n = len(case.data)
     folds = stream(seed, "marginal-folds").permutation(n) % min(rules.folds, n)
 
     def fitted(part: Case) -> ActionValueCritic:
-        return ActionValueCritic(fit_fqe(part.data, part.policy, part.discount, part.most_steps, seed=seed), name)
+        found = fit_fqe(part.data, part.policy, part.discount, part.most_steps, seed=seed, rules=fitted_q)
+        return ActionValueCritic(found, name)
 
     with threadpool_limits(1):
         whole = fitted(case)

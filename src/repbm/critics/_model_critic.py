@@ -23,7 +23,9 @@ class ModelCritic:
     name: str
     seed: int = 0
     individual_rollouts: int = 32
-    step_rollouts: int = 1
+    step_rollouts: int = 16
+    most_steps: int = 1 << 24
+    """Fewer rollouts a logged step where all would take more steps than this in the model; at least one."""
     negligible: float | None = 1e-6
     """V_t = Q_t = 0 at the steps that together carry at most this share of the weight w_{t-1} of their step t; None: no
     step is left out. What goes before the action chooses them, so that DR stays unbiased, and nothing is rolled out in
@@ -74,11 +76,14 @@ class ModelCritic:
             data.actions.codes[rows].astype(np.int64),
             case.decisions.matrix()[rows, : len(data.actions.labels)],
             discount=case.discount,
-            rollouts=self._rollouts(case, self.step_rollouts),
+            rollouts=self._rollouts(case, self._affordable(case, rows)),
             seed=self.seed,
             dtype=self.step_dtype,
         )
         return logged, value
+
+    def _affordable(self, case: Case, rows: Int[np.ndarray, " some"]) -> int:
+        return int(np.clip(self.most_steps // max(int(case.steps_left[rows].sum()), 1), 1, self.step_rollouts))
 
     def _rollouts(self, case: Case, several: int) -> int:
         """One where nothing is drawn at random."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def refit_critic(
     counts = resampled_counts(stream(seed, "refits"), n, count)
     states = case.data.initial_observations
     values = np.empty((count, n))
-    single = CriticSpec(spec.kind, spec.fit)
+    single = replace(spec, folds=1)
     for k, drawn in enumerate(counts):
         progress(k)
         resampled = case.take(np.repeat(np.arange(n), drawn))

@@ -10,6 +10,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 _TINY = 1e-10
 """A penalty that serves coefficients which nothing determines."""
+SELDOM = 1.5
+"""Candidates are compared again with so many times as many steps left: what is best hardly changes between."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 from repbm.core import RatioRules, stream
 from repbm.data import numbered_states
-from repbm.estimators import Case
+from repbm.estimators import Case, Weights
+from repbm.models import few_states
 
 _CLOSE = 1e-9
 
@@ -19,18 +20,35 @@ def fit_state_ratio(
     """omega_t(s) = E[ w_{t-1} | s_t = s ] at every logged step, learned from the episodes of other folds.
 
     w_{t-1} is the product of all ratios before the step, over its mean: what the state does not tell of it is noise,
-    and gone. In a table by means, drawn towards those of the state at any time; else by boosted trees of time and state.
+    and gone. In a table by means, drawn towards those of the state at any time; else by boosted trees of time and
+    state. `sweeps` more regressions, of omega_{t-1}(s_{t-1}) pi / mu in place of the product, leave less noise: the
+    weights of a long episode are then no longer the product of many.
     """
     data = case.data
-    before = case.weights.normalized.weights
-    before = data.delayed(before, 1.0)(slice(None))
-    if np.abs(before - 1).max() < _CLOSE:
-        return np.ones(len(before))
-    fold = np.repeat(folds, data.lengths)
-    states = numbered_states(data)
-    result = np.ones(len(before))
+    assert data.behavior is not None
+    weights = case.weights
+    if np.abs(weights.normalized.weights - 1).max() < _CLOSE:
+        return np.ones(len(data.rewards))
+    ratio = case.decisions.logged(slice(None)) / data.behavior
+    result = np.ones(len(ratio))
+    for _ in range(1 + rules.sweeps):
+        before = data.delayed(weights.normalized.weights, 1.0)(slice(None))
+        result = _regressed(case, before, np.repeat(folds, data.lengths), seed, rules)
+        scaled = result * ratio
+        with np.errstate(divide="ignore"):
+            weights = Weights(data, scaled, np.log(scaled[data.lasts]))
+    return result
+
+
+def _regressed(
+    case: Case, before: Float[np.ndarray, " steps"], fold: Int[np.ndarray, " steps"], seed: int, rules: RatioRules
+) -> Float[np.ndarray, " steps"]:
+    """E[ before | t, s ] at every step after the first, from the other folds; 1 at the first."""
+    data = case.data
+    states = numbered_states(data) if few_states(data) else None
     inputs = np.column_stack([data.steps, data.observations])
-    for k in np.unique(folds):
+    result = np.ones(len(before))
+    for k in np.unique(fold):
         others, own = np.flatnonzero((fold != k) & (data.steps > 0)), np.flatnonzero((fold == k) & (data.steps > 0))
         if not len(own):
             continue

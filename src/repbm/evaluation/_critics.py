@@ -76,8 +76,10 @@ class Critics:
     def _spec(self, kind: CriticKind) -> CriticSpec:
         from repbm.critics import CriticSpec
 
-        fitting, thresholds = self.question.fitting, self.question.thresholds
-        return CriticSpec(kind, fitting.model_fit(thresholds), fitting.folds, thresholds.ratio)
+        fitting, rules = self.question.fitting, self.question.thresholds
+        return CriticSpec(
+            kind, fitting.model_fit(rules), fitting.folds, rules.fitted_q, rules.rollouts, rules.ratio
+        )
 
 
 def critic_kind(given: Any) -> CriticKind:

@@ -8,7 +8,7 @@ from repbm.inference._ranking import Contender, contender, paired_difference, pr
 from repbm.inference._refits import Refits
 from repbm.inference._selection import Selection, selection
 from repbm.inference._sensitivity import behavior_sensitivity
-from repbm.inference._subgroups import Group, subgroups
+from repbm.inference._subgroups import Group, leaf_conditions, subgroups
 from repbm.inference._tails import pareto_k
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "diagnostics",
     "difference",
     "interval",
+    "leaf_conditions",
     "paired_difference",
     "pareto_k",
     "probabilities_best",

@@ -50,7 +50,7 @@ def subgroups(
         return []
     if any(part.std() > 0 for part in own.values()) and not f_oneway(*own.values()).pvalue < rules.significance:
         return []
-    conditions = _conditions(tree, names)
+    conditions = leaf_conditions(tree, names)
     share = {leaf: float((tree.apply(states) == leaf).mean()) for leaf in own}
     found = []
     for leaf, part in own.items():
@@ -81,7 +81,7 @@ def _grown(states: np.ndarray, gains: np.ndarray, rules: SubgroupRules):
     return trees[close.index(True)].fit(states, gains)
 
 
-def _conditions(tree, names: tuple[str, ...]) -> dict[int, tuple[str, ...]]:
+def leaf_conditions(tree, names: tuple[str, ...]) -> dict[int, tuple[str, ...]]:
     """The conditions of every leaf: for each column its lower and its upper end, as far as the tree asks for them."""
     inner = tree.tree_
     found: dict[int, tuple[str, ...]] = {}

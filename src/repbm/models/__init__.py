@@ -6,8 +6,9 @@ from repbm.models._continuous import ContinuousModel
 from repbm.models._fits import KINDS, AutoFit, ModelFit, OneKindFit, PaperFit
 from repbm.models._model import Model, ModelValues
 from repbm.models._paper import PaperSettings, fit_paper
+from repbm.models._question import ModelQuestion
 from repbm.models._rollout import roll_out
-from repbm.models._store import load_model, save_model
+from repbm.models._store import load_asked, load_model, save_model
 from repbm.models._tabular import TabularModel, few_states, fit_tabular
 from repbm.models.dynamics._base import Dynamics
 from repbm.models.dynamics._closed_form import CLOSED_FORM, KERNEL, POLYNOMIAL, fit_closed_form
@@ -43,6 +44,7 @@ __all__ = [
     "LinearMMD",
     "Model",
     "ModelFit",
+    "ModelQuestion",
     "ModelValues",
     "NetworkKind",
     "NetworkSettings",
@@ -67,6 +69,7 @@ __all__ = [
     "fit_network",
     "fit_paper",
     "fit_tabular",
+    "load_asked",
     "load_model",
     "refit_heads",
     "roll_out",

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from repbm.core import NoveltyRules, draw, stream
+from repbm.core import NoveltyRules, stream
 from repbm.data import Trajectories
 from repbm.models._errors import one_step_losses, path_error
 from repbm.models._model import Model, ModelValues
@@ -22,6 +22,8 @@ from repbm.policies import ObservationPolicy
 
 _NOTED = 0.005
 """From this share of rollouts on it is noted that they leave the range of the log."""
+_TOGETHER = 1 << 18
+"""So many rollouts from logged steps are under way at a time: what fits into memory many times over."""
 
 
 class ContinuousModel(Model):
@@ -89,26 +91,35 @@ class ContinuousModel(Model):
     ) -> tuple[Float[np.ndarray, " states"], Float[np.ndarray, " states"]]:
         """Means over rollouts. One that begins with the given action counts for Q as for V; where none does, another.
 
-        So their errors cancel in doubly robust estimates, but for the surprise of the logged action.
+        So their errors cancel in doubly robust estimates, but for the surprise of the logged action. First actions are
+        spread evenly over the policy's: each is taken as often as it is probable, but for the remainder. Where Q needs
+        rollouts of its own the action is one that the policy hardly takes, and a quarter of them will do.
         """
 
-        def rolled(rows: np.ndarray, first: np.ndarray, draws: int, part: int) -> np.ndarray:
+        def rolled(rows: np.ndarray, first: np.ndarray, part: int) -> np.ndarray:
             own = int(stream(seed, "rollouts", part).integers(1 << 31)) if part else seed
-            given = {"first_actions": first, "discount": discount, "rollouts": draws, "seed": own, "dtype": dtype}
+            given = {"first_actions": first, "discount": discount, "seed": own, "dtype": dtype}
             return roll_out(self, policy, states[rows], steps_left[rows], **given).values
 
-        every = np.arange(len(states))
-        logged, value, alike = np.zeros(len(states)), np.zeros(len(states)), np.zeros(len(states))
-        for number in range(rollouts):
-            first = _first_actions(odds, stream(seed, "first-actions", number))
-            found = rolled(every, first, 1, number)
-            value += found / rollouts
-            logged += np.where(first == actions, found, 0.0)
-            alike += first == actions
+        count = len(states)
+        logged, value, alike = np.zeros(count), np.zeros(count), np.zeros(count)
+        marks = stream(seed, "first-actions", 0).random((count, 1))
+        # Many rollouts go together: batches are full, and of one length.
+        together = max(_TOGETHER // max(count, 1), 1)
+        for start in range(0, rollouts, together):
+            numbers = np.arange(start, min(start + together, rollouts))
+            first = np.concatenate([_first_actions(odds, (marks + k / rollouts) % 1.0) for k in numbers])
+            found = rolled(np.tile(np.arange(count), len(numbers)), first, start).reshape(-1, count)
+            same = first.reshape(-1, count) == actions
+            value += found.sum(axis=0) / rollouts
+            logged += np.where(same, found, 0.0).sum(axis=0)
+            alike += same.sum(axis=0)
         logged /= np.maximum(alike, 1)
         other = np.flatnonzero(alike == 0)
         if len(other):
-            logged[other] = rolled(other, actions[other], rollouts, rollouts)
+            times = -(-rollouts // 4)
+            found = rolled(np.tile(other, times), np.tile(actions[other], times), rollouts)
+            logged[other] = found.reshape(times, -1).mean(axis=0)
         return logged, value
 
     def losses(self, data: Trajectories) -> Float[np.ndarray, " steps"]:
@@ -145,8 +156,9 @@ class ContinuousModel(Model):
 
 
 def _first_actions(
-    odds: Float[np.ndarray, "states actions"], generator: np.random.Generator
+    odds: Float[np.ndarray, "states actions"], marks: Float[np.ndarray, "states 1"]
 ) -> Int[np.ndarray, " states"]:
     """An action a state; -1, for the rollout to decide, where the policy most likely takes one that is not logged."""
-    drawn = draw(odds, generator).clip(0, odds.shape[1] - 1)
-    return np.where(odds.sum(axis=1) < 0.5, -1, drawn)
+    cumulative = np.cumsum(odds, axis=1)
+    drawn = (cumulative <= marks * cumulative[:, -1:]).sum(axis=1).clip(0, odds.shape[1] - 1)
+    return np.where(cumulative[:, -1] < 0.5, -1, drawn)

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Int
 
 from repbm.core import Label, NoveltyRules
 from repbm.data import Trajectories
+from repbm.models._question import ModelQuestion
 from repbm.models.parts._part import Part
 from repbm.policies import ObservationPolicy
 
@@ -114,8 +115,8 @@ class Model(Part):
     ) -> Float[np.ndarray, " individuals"]:
         """For everyone who starts in these states, the chance to meet nothing but what the log shows."""
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to one `.npz` file; `load_model` reads it."""
+    def save(self, path: str | Path, question: ModelQuestion | None = None) -> None:
+        """Write the model, and what it was asked, to one `.npz` file; `load_model` and `load_asked` read it."""
         from repbm.models._store import save_model
 
-        save_model(self, path)
+        save_model(self, path, question)

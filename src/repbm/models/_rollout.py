@@ -182,14 +182,23 @@ def _walk_stepwise(policy: ObservationPolicy, model: ContinuousModel) -> _Walker
     """Step by step, the policy asked in between: what it raises reaches the user as it is."""
 
     def walked(walk: _Walk, given: _Conditions) -> _Walk:
-        while bool(walk.worthwhile(given)):
-            active = np.asarray(walk.active(given))
-            states = np.asarray(walk.states)
-            probabilities = np.zeros((len(states), len(model.labels)), states.dtype)
-            probabilities[:, 0] = 1.0
-            probabilities[active] = policy.probabilities(states[active].astype(np.float64), model.labels)
-            walk = _stepped(model, walk, given, jnp.asarray(probabilities))
-        return walk
+        left = np.asarray(given.steps_left)
+        step, count = int(walk.step), len(left)
+        fewest = count // 2 if count > _SMALLEST_BATCH else 0
+        while True:
+            # As `active` and `worthwhile`, without the compiler: every call of it would cost as much as the policy does.
+            active = (step < left) & (np.asarray(walk.survival) > _NEGLIGIBLE)
+            if active.sum() <= fewest:
+                return walk
+            states = np.asarray(walk.states, dtype=np.float64)
+            if active.all():
+                probabilities = policy.probabilities(states, model.labels).astype(walk.states.dtype, copy=False)
+            else:
+                probabilities = np.zeros((count, len(model.labels)), walk.states.dtype)
+                probabilities[:, 0] = 1.0
+                probabilities[active] = policy.probabilities(states[active], model.labels)
+            walk = _stepped(model, walk, given, probabilities)
+            step += 1
 
     return walked
 

@@ -16,16 +16,19 @@ from scipy.sparse import csr_matrix
 from repbm._version import __version__
 from repbm.core import InputError, write_whole
 from repbm.models._model import Model
+from repbm.models._question import ModelQuestion
 from repbm.models.parts._part import Part, part_name, part_of
 
 FORMAT = 2
 """Raised whenever an older program could misread a newer file."""
 
 
-def save_model(model: Model, path: str | Path) -> None:
-    """Write the model to one `.npz` file."""
+def save_model(model: Model, path: str | Path, question: ModelQuestion | None = None) -> None:
+    """Write the model, and what it was asked, to one `.npz` file."""
     arrays: dict[str, np.ndarray] = {}
     description = {"format": FORMAT, "version": __version__, "model": _described(model, "model", arrays)}
+    if question is not None:
+        description["question"] = question.to_dict()
     content = io.BytesIO()
     everything: dict[str, Any] = {"description": json.dumps(description), **arrays}
     np.savez(content, **everything)
@@ -34,6 +37,11 @@ def save_model(model: Model, path: str | Path) -> None:
 
 def load_model(path: str | Path) -> Model:
     """Read a model that `save_model` wrote."""
+    return load_asked(path)[0]
+
+
+def load_asked(path: str | Path) -> tuple[Model, ModelQuestion | None]:
+    """The same, with what it was asked; None where the file does not say."""
     where = str(path)
     try:
         with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
@@ -51,11 +59,12 @@ def load_model(path: str | Path) -> Model:
         )
     try:
         model = _built(description["model"], arrays)
-    except (KeyError, TypeError) as fault:
+        asked = ModelQuestion.of(description["question"]) if "question" in description else None
+    except (KeyError, TypeError, ValueError) as fault:
         raise InputError(f"the model file is damaged ({fault})", where=where, fix="save it again") from fault
     if not isinstance(model, Model):
         raise InputError("this is no model file", where=where, fix="give one that repbm saved")
-    return model
+    return model, asked
 
 
 def _described(part: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:

@@ -1,0 +1,34 @@
+"""What a model was asked when it was fitted, kept with it: whoever asks it again means the same unless they say so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ModelQuestion:
+    """The discount, how many steps, the seed of rollouts, the policy as the user wrote it, what the log calls its
+    observations, and its actions."""
+
+    discount: float
+    horizon: int
+    seed: int
+    policy: str
+    observations: tuple[str, ...]
+    actions: tuple[str | int, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> ModelQuestion:
+        return cls(
+            float(stored["discount"]),
+            int(stored["horizon"]),
+            int(stored["seed"]),
+            str(stored["policy"]),
+            tuple(stored["observations"]),
+            tuple(stored["actions"]),
+        )
