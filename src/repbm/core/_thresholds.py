@@ -92,11 +92,14 @@ class NoveltyRules:
 class SupportRules:
     """Until when a model, or importance sampling, may answer."""
 
-    largest_novelty: float = 0.2
-    """A model answers as long as no larger share of individuals has met what the log shows nothing like. Convention."""
-    largest_held_out_error: float = 1.2
-    """A model whose error several steps ahead is more than so many times that of saying "nothing changes" (which is 1)
-    does not answer. Above 1, since in a noisy world a good model is not much better than that one. Convention."""
+    largest_precision: float = 2.5
+    """The standard error of an answer may be so many times the one that as many episodes under the policy itself would
+    leave; beyond, the log cannot tell. On the development worlds good answers have 0.9 to 1.8, those about rare actions
+    3 and more."""
+    largest_weight_gap: float = 0.1
+    """Importance weights of a step may be so far from 1 on average, where the policy leads,"""
+    beyond_chance: float = 3.0
+    """unless that is within so many standard errors. Convention."""
     largest_pareto_k: float = 0.7
     """From here on the mean of weights is not to be trusted (Vehtari et al. 2015-2024)."""
     fewest_effective_episodes: float = 50.0
@@ -114,6 +117,9 @@ class HeadlineRules:
     fewest_effective_episodes: float = 25.0
     """A doubly robust estimate with so many effective episodes is heard against a model, even where weights do not hold
     to the end: it corrects the very model that answers. Convention: half of what an answer needs."""
+    beyond_chance: float = 3.0
+    """Two values without intervals disagree if they are so many standard errors of the mean return of the log apart.
+    Convention."""
 
 
 @dataclass(frozen=True)

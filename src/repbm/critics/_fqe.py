@@ -10,8 +10,8 @@ from repbm.critics._action_values import ActionValues, TableValues
 from repbm.critics._bellman import BellmanTable
 from repbm.critics._fqe_network import FQENetwork, network_values
 from repbm.critics._fqe_polynomial import polynomial_values
-from repbm.data import Trajectories
-from repbm.models import AM, few_states, fit_tabular
+from repbm.data import Trajectories, few_states
+from repbm.models import AM, fit_tabular
 from repbm.policies import ObservationPolicy, Policy
 
 

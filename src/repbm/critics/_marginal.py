@@ -41,9 +41,10 @@ class CrossFittedValues:
     def whole(self, case: Case) -> Float[np.ndarray, " episodes"]:
         return self.all_episodes.initial(case).values
 
-    def spread(self, case: Case) -> Float[np.ndarray, " folds"]:
-        """The mean V_0 of all individuals, by the critic of every fold."""
-        return np.array([critic.initial(case).values.mean() for critic in self.parts.critics])
+    def error(self, case: Case) -> float:
+        """By leaving out fold after fold (the jackknife): sqrt((K - 1) / K sum_k (m_k - m)^2), m_k the mean V_0."""
+        means = np.array([critic.initial(case).values.mean() for critic in self.parts.critics])
+        return float(np.sqrt((len(means) - 1) / len(means) * ((means - means.mean()) ** 2).sum()))
 
     def ratios(self, case: Case) -> Float[np.ndarray, " steps"]:
         return self.state_ratios

@@ -7,9 +7,8 @@ from jaxtyping import Float, Int
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from repbm.core import RatioRules, stream
-from repbm.data import numbered_states
+from repbm.data import few_states, numbered_states
 from repbm.estimators import Case, Weights
-from repbm.models import few_states
 
 _CLOSE = 1e-9
 

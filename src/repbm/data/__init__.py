@@ -2,7 +2,7 @@
 
 from repbm.data._categorical import Categorical
 from repbm.data._segments import Block, StepValues, cumulative_products, indices, log_products, over_blocks, totals
-from repbm.data._states import found_states, numbered_states
+from repbm.data._states import few_states, found_states, numbered_states
 from repbm.data._support import ImportanceWeights, Support, support
 from repbm.data._trajectories import Trajectories
 
@@ -14,6 +14,7 @@ __all__ = [
     "Support",
     "Trajectories",
     "cumulative_products",
+    "few_states",
     "found_states",
     "indices",
     "log_products",

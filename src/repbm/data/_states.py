@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from repbm.core import ChoiceRules
 from repbm.data._trajectories import Trajectories
 
 MOST_STATES = 2000
@@ -22,6 +23,12 @@ def numbered_states(
         return None
     states, number = np.unique(data.observations, axis=0, return_inverse=True)
     return (states, number.reshape(-1)) if len(states) <= most else None
+
+
+def few_states(data: Trajectories, rules: ChoiceRules = ChoiceRules()) -> bool:  # noqa: B008 - frozen
+    """Whether the log shows so few different states, so often, that a table is the natural model."""
+    found = numbered_states(data, rules.most_states)
+    return found is not None and len(data.rewards) >= rules.fewest_visits * len(found[0])
 
 
 def found_states(

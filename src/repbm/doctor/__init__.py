@@ -1,8 +1,25 @@
 """The doctor: is the log sound, and what does it support?"""
 
 from repbm.doctor._backtest import Backtest, backtest
+from repbm.doctor._checks import Check, possible_returns
 from repbm.doctor._examination import Examination, examine
 from repbm.doctor._finding import Finding, Severity
+from repbm.doctor._judging import can_be_answered, verdict_of
+from repbm.doctor._positivity import Region
 from repbm.doctor._verdict import Verdict, judge
 
-__all__ = ["Backtest", "Examination", "Finding", "Severity", "Verdict", "backtest", "examine", "judge"]
+__all__ = [
+    "Backtest",
+    "Check",
+    "Examination",
+    "Finding",
+    "Region",
+    "Severity",
+    "Verdict",
+    "backtest",
+    "can_be_answered",
+    "examine",
+    "judge",
+    "possible_returns",
+    "verdict_of",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,13 +14,10 @@ from repbm.doctor._columns import constant_columns, equal_columns, leaking_colum
 from repbm.doctor._decisions import actions, probabilities, rewards
 from repbm.doctor._episodes import copies, ends, few_episodes
 from repbm.doctor._finding import Finding, Severity
-from repbm.doctor._sample import sampled_episodes
-from repbm.doctor._verdict import Verdict, judge
+from repbm.doctor._judging import verdict_of
+from repbm.doctor._verdict import Verdict
 from repbm.estimators import Case
-from repbm.policies import ObservationPolicy, Policy, learn_behavior
-
-if TYPE_CHECKING:
-    from repbm.models import Model
+from repbm.policies import Policy
 
 Check = Callable[[Trajectories, LogRules], Iterator[Finding]]
 
@@ -97,28 +94,5 @@ def examine(
         actions=tuple(str(label) for label in data.actions.labels),
         observations=data.observation_names,
         findings=tuple(sorted(found, key=lambda finding: order.index(finding.severity))),
-        verdicts=_verdicts(sampled_episodes(data, rules), policies, seed, thresholds) if policies else {},
+        verdicts={name: verdict_of(Case.of(data, each), seed, thresholds) for name, each in (policies or {}).items()},
     )
-
-
-def _verdicts(
-    data: Trajectories, policies: Mapping[str, Policy], seed: int, thresholds: Thresholds
-) -> dict[str, Verdict]:
-    """As an evaluation comes to them: with the behavior model, of the kind that suits the log."""
-    if data.behavior is None and len(data) > 1:
-        data = replace(data, behavior=learn_behavior(data, seed, thresholds.behavior).logged(data))
-    cases = {name: Case.of(data, policy) for name, policy in policies.items()}
-    acting = next((case for case in cases.values() if isinstance(case.policy, ObservationPolicy)), None)
-    model, error = (None, None) if acting is None else behavior_model(acting, seed, thresholds)
-    rules = thresholds.support, thresholds.novelty
-    return {name: judge(case, model, error, seed, *rules) for name, case in cases.items()}
-
-
-def behavior_model(case: Case, seed: int, thresholds: Thresholds) -> tuple[Model | None, float | None]:
-    """A model of the log alone, and how far its kind goes wrong on held-out episodes: where a policy leads in it."""
-    from repbm.critics import CriticSpec, ModelCriticKind, fit_critic
-    from repbm.models import AM, AutoFit
-
-    spec = CriticSpec(ModelCriticKind(AM), AutoFit(choice=thresholds.choice, rules=thresholds.fit))
-    fitted = fit_critic(case, spec, seed)
-    return fitted.model, None if fitted.scores is None else fitted.scores.held_out_error

@@ -15,11 +15,17 @@ def sampled_steps(data: Trajectories, rules: LogRules) -> Int[np.ndarray, " some
     return np.unique(np.linspace(0, count - 1, min(count, rules.sampled_steps)).astype(np.int64))
 
 
-def sampled_episodes(data: Trajectories, rules: LogRules) -> Trajectories:
-    """Evenly spread episodes that together have about so many steps, all of them in a small log."""
+def sampled(data: Trajectories, rules: LogRules) -> Int[np.ndarray, " some"] | None:
+    """Evenly spread episodes that together have about so many steps; None for a small log, where all stand for all."""
     share = min(1.0, rules.sampled_steps / len(data.rewards))
     count = max(2, int(share * len(data)))
-    return data if count >= len(data) else data.take(np.unique(np.linspace(0, len(data) - 1, count).astype(np.int64)))
+    return None if count >= len(data) else np.unique(np.linspace(0, len(data) - 1, count).astype(np.int64))
+
+
+def sampled_episodes(data: Trajectories, rules: LogRules) -> Trajectories:
+    """These episodes; all of a small log."""
+    chosen = sampled(data, rules)
+    return data if chosen is None else data.take(chosen)
 
 
 def names(data: Trajectories) -> list[str]:

@@ -1,7 +1,7 @@
 """Estimators: a log and a policy in, an estimate out. No training, no randomness inside."""
 
 from repbm.estimators._case import Case
-from repbm.estimators._corrected import Corrected, MarginalCritic, marginal_weights, surprises
+from repbm.estimators._corrected import Corrected, MarginalCritic, marginal_weights, return_deviation, surprises
 from repbm.estimators._critic import Critic, FunctionCritic, StateValues, ZeroCritic, acting
 from repbm.estimators._direct import DirectMethod
 from repbm.estimators._doubly_robust import DoublyRobust
@@ -37,5 +37,6 @@ __all__ = [
     "as_estimator",
     "default_estimators",
     "marginal_weights",
+    "return_deviation",
     "surprises",
 ]

@@ -31,6 +31,10 @@ class MarginalCritic(Critic, Protocol):
         """V_0 of every individual by one critic, fitted to all episodes."""
         ...
 
+    def error(self, case: Case) -> float:
+        """The standard error of the mean V_0, as far as that comes from fitting the critic."""
+        ...
+
 
 @dataclass(frozen=True)
 class Corrected:
@@ -38,12 +42,16 @@ class Corrected:
 
     W_t = omega_t(s_t) pi(a_t | s_t) / mu(a_t | s_t), over its mean at every step: the weight of a step is a *marginal*
     one, that of coming to its state, and not the product of all ratios on the way (Kallus & Uehara 2020). V, Q and omega
-    are those of critics fitted without the episode itself. Where an episode is cut off and what comes next was not
+    are those of critics fitted without the episode itself. To the standard error of the contributions `critic_share` of
+    the critics' own is added: the more they differ from fold to fold, the more of their error is left. Where an episode is cut off and what comes next was not
     logged there is no surprise. Contributions are linearized: they contain what re-weighting takes from each other.
     """
 
     critic: Critic
     """Without ratios of its own omega_t is the product of all ratios before the step."""
+    critic_share: float = 0.4
+    """Set on the development worlds: 90 % intervals without it held the truth in 83 % (200 episodes) and 91 % (1,000),
+    with half of the critics' error in 94 % and 91 %."""
     name: str = "corrected"
     role = Role.CORRECTED
 
@@ -65,8 +73,12 @@ class Corrected:
             - weights.last * later[data.lengths]
         )
         effective = weights.effective_episodes
+        known = self.critic.error(case) if isinstance(self.critic, MarginalCritic) else 0.0
         return Estimate.of_contributions(
-            contributions, float(effective.min(initial=n)), individual=_whole(case, self.critic)
+            contributions,
+            float(effective.min(initial=n)),
+            individual=_whole(case, self.critic),
+            critic_error=self.critic_share * known,
         )
 
 
@@ -92,6 +104,20 @@ def surprises(case: Case, critic: Critic) -> Float[np.ndarray, " steps"]:
     following[data.lasts] = np.where(over, 0.0, critic.final(case) if isinstance(critic, MarginalCritic) else unknown)
     found = data.rewards + case.discount * following - logged
     return np.where(np.isnan(found), 0.0, found)
+
+
+def return_deviation(case: Case, critic: Critic) -> float:
+    """The standard deviation of returns under the policy, as far as the log tells.
+
+    Returns are V_0 plus differences that are uncorrelated, r_t + discount V_{t+1} - V_t: their variances add up, each
+    weighted as the surprises are.
+    """
+    data, n = case.data, len(case.data)
+    weights = marginal_weights(case, critic)
+    logged, value = critic(case)
+    change = surprises(case, critic) + logged - value
+    terms = weights.scaled * weights.normalizers[data.steps] * case.discount ** (2 * data.steps) * change**2
+    return float(np.sqrt(critic.initial(case).values.var() + terms.sum() / n))
 
 
 def _whole(case: Case, critic: Critic) -> Float[np.ndarray, " episodes"]:

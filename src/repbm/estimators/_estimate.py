@@ -40,6 +40,8 @@ class Estimate:
     pool: Callable[[Int[np.ndarray, " episodes"], int], Pooled] | None = None
     individual: Float[np.ndarray, " episodes"] | None = None
     model_only: bool = False
+    critic_error: float = 0.0
+    """A standard error that the contributions do not show: that of the critic behind them."""
 
     @property
     def independent(self) -> bool:
@@ -53,13 +55,22 @@ class Estimate:
         note: str = "",
         individual: Float[np.ndarray, " episodes"] | None = None,
         model_only: bool = False,
+        critic_error: float = 0.0,
     ) -> Estimate:
         """An estimate whose contributions are independent."""
         with np.errstate(invalid="ignore"):
             value = float(contributions.mean())
         if not np.isfinite(value):
             return cls(None, None, effective_episodes, "not defined: the weights exceed floating point")
-        return cls(value, contributions, effective_episodes, note, individual=individual, model_only=model_only)
+        return cls(
+            value,
+            contributions,
+            effective_episodes,
+            note,
+            individual=individual,
+            model_only=model_only,
+            critic_error=critic_error,
+        )
 
 
 @runtime_checkable

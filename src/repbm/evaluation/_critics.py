@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from repbm.core import InputError
-from repbm.estimators import Case, EstimatorSpec
+from repbm.estimators import Case, EstimatorSpec, MarginalCritic
 from repbm.evaluation._options import Question
 
 if TYPE_CHECKING:
@@ -67,6 +67,13 @@ class Critics:
         model = self.fitted(ModelCriticKind(AM), case).model
         assert model is not None
         return model
+
+    def answering(self, case: Case) -> MarginalCritic | None:
+        """The critic behind the answer, where an estimator has needed it."""
+        from repbm.critics import Marginal
+
+        found = self._fitted.get((Marginal().name, case))
+        return found.critic if found is not None and isinstance(found.critic, MarginalCritic) else None
 
     def policy_model(self, case: Case) -> Model | None:
         """A model that was fitted for the policy itself, the first of them."""

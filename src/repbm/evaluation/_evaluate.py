@@ -10,7 +10,7 @@ import numpy as np
 
 from repbm.core import InputError, Progress, Thresholds, silent
 from repbm.data import Trajectories
-from repbm.doctor import Verdict, examine, judge
+from repbm.doctor import Verdict, can_be_answered, examine, verdict_of
 from repbm.estimators import Case, DirectMethod, Estimator, EstimatorSpec, as_estimator, default_estimators
 from repbm.evaluation._critics import Critics, critic_kind
 from repbm.evaluation._details import (
@@ -75,7 +75,8 @@ def evaluate(
     steps.begin("asking the policies")
     cases = {name: _case(data, name, one, question) for name, one in policies.items()}
     learned = None
-    if data.behavior is None and _weighs(asked, cases):
+    acts = any(isinstance(case.policy, ObservationPolicy) for case in cases.values())
+    if data.behavior is None and (_weighs(asked, cases) or (acts and len(data) > 1)):
         steps.begin("learning the behavior")
         learned = learn_behavior(data, seed, thresholds.behavior)
         data = replace(data, behavior=learned.logged(data))
@@ -92,7 +93,8 @@ def evaluate(
         for spec in chosen[name]:
             steps.begin(f"{spec.name}, policy {name}")
             _add(tables, critics, spec, name, case, new, steps)
-        verdicts[name] = _judged(case, critics, chosen[name], asked is None, question)
+        steps.note(f"what the log supports, policy {name}")
+        verdicts[name] = _judged(case, critics, question)
         tables.add_diagnostics(name, case, critics.policy_model(case))
         tables.settle(name, verdicts[name])
         models |= {(name, critic): model for critic, model in critics.models(case).items()}
@@ -230,17 +232,15 @@ def _add(tables: Tables, critics: Critics, spec: EstimatorSpec, name: str, case:
         tables.add_individuals(name, spec.name, new.labels, direct.values_of(case, new.states), "new")
 
 
-def _judged(
-    case: Case, critics: Critics, chosen: Sequence[EstimatorSpec], by_default: bool, question: Question
-) -> Verdict:
-    """The verdict, with the model of the log where any model was asked for: also of a policy that does what the log
-    never shows, for which none was fitted."""
-    acts = isinstance(case.policy, ObservationPolicy)
-    models = by_default or any(critic_kind(spec.critic).uses_model for spec in chosen if spec.critic is not None)
-    model = critics.behavior_model(case) if acts and models else None
-    error = None if critics.scores is None else critics.scores.held_out_error
-    rules = question.thresholds
-    return judge(case, model, None if model is None else error, question.seed, rules.support, rules.novelty)
+def _judged(case: Case, critics: Critics, question: Question) -> Verdict:
+    """The verdict, whatever estimators were asked for."""
+    critic = critics.answering(case) if can_be_answered(case) else None
+    found = verdict_of(case, question.seed, question.thresholds, critic)
+    if question.details and isinstance(case.policy, ObservationPolicy) and critics.models(case):
+        rules = question.thresholds.novelty
+        model = critics.behavior_model(case)
+        found = found.with_novelty(model.novelty(case.data, case.policy, case.most_steps, rules, question.seed))
+    return found
 
 
 def _details(

@@ -23,9 +23,8 @@ class Entry(NamedTuple):
 def headline(entries: Sequence[Entry], verdict: Verdict) -> int | None:
     """The place of the answer among the entries of one policy; None where none has a value.
 
-    Where importance weights hold (see `Verdict`), the doubly robust estimate: it corrects its model by what was seen,
-    and its interval holds. Else the model's. Where neither may answer the model's still stands there, and the verdict
-    says what it is worth. Estimates of the softened policy, another one, answer only where there is nothing else.
+    The corrected estimate where there is one. Else, where importance weights hold (see `Verdict`), the doubly robust
+    one; else the model's. Where nothing may answer it still stands there, and the verdict says what it is worth. Estimates of the softened policy, another one, answer only where there is nothing else.
     """
     roles = _WEIGHTS_FIRST if verdict.weights else _MODELS_FIRST
     known = [k for k, entry in enumerate(entries) if entry.row["value"] is not None]
@@ -36,8 +35,13 @@ def _place(spec: EstimatorSpec, roles: tuple[Role, ...]) -> tuple[bool, int, int
     return spec.softened, roles.index(spec.role), spec.preference
 
 
-def disagreements(entries: Sequence[Entry], answer: int, verdict: Verdict, rules: HeadlineRules) -> list[str]:
-    """The estimators that may answer, too, and whose interval, or value, does not go with that of the answer."""
+def disagreements(
+    entries: Sequence[Entry], answer: int, verdict: Verdict, rules: HeadlineRules, chance: float
+) -> list[str]:
+    """The estimators that may answer, too, and whose interval, or value, does not go with that of the answer.
+
+    `chance` is the standard error of the mean return of the log: how far apart two values without intervals may be.
+    """
     own = entries[answer]
     return [
         entry.spec.name
@@ -45,26 +49,28 @@ def disagreements(entries: Sequence[Entry], answer: int, verdict: Verdict, rules
         if entry is not own
         and entry.row["value"] is not None
         and _heard(entry, verdict, rules)
-        and not _agree(own.row, entry.row)
+        and not _agree(own.row, entry.row, rules.beyond_chance * chance)
     ]
 
 
 def _heard(entry: Entry, verdict: Verdict, rules: HeadlineRules) -> bool:
     """Whether an estimate may speak against the answer.
 
-    Models and weights where they may answer themselves. Where weights do not hold to the end, a doubly robust estimate
-    with some effective episodes is heard all the same: it corrects the very model that answers.
+    Models always: where they contradict the answer, a reader should know. Weights where they hold, and, where they do
+    not hold to the end, a doubly robust estimate with some effective episodes.
     """
     spec, effective = entry.spec, entry.row["effective_episodes"] or 0.0
     if spec.softened:
         return False
-    if spec.role is Role.MODEL:
-        return verdict.models
+    if spec.role in (Role.MODEL, Role.CORRECTED):
+        return True
     enough = effective >= rules.fewest_effective_episodes
     return verdict.weights or (spec.role is Role.DOUBLY_ROBUST and enough)
 
 
-def _agree(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether the interval of either holds the value of the other; where neither has one nothing can be said."""
+def _agree(one: Mapping[str, Any], other: Mapping[str, Any], apart: float) -> bool:
+    """Whether the interval of either holds the value of the other, or, without intervals, they are not far apart."""
     known = [(a, b) for a, b in ((one, other), (other, one)) if a["low"] is not None]
-    return not known or any(a["low"] <= b["value"] <= a["high"] for a, b in known)
+    if not known:
+        return abs(one["value"] - other["value"]) <= apart
+    return any(a["low"] <= b["value"] <= a["high"] for a, b in known)

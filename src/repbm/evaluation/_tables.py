@@ -43,6 +43,7 @@ class Tables:
         self.individuals: list[pl.DataFrame] = []
         self.diagnostics: list[pl.DataFrame] = []
         self._contenders: dict[tuple[str, str], Contender] = {}
+        self._chance: dict[str, float] = {}
 
     def add(
         self, policy: str, spec: EstimatorSpec, case: Case, estimate: Estimate, refits: Refits | None, weighted: bool
@@ -57,6 +58,7 @@ class Tables:
         bounds = _finite_interval(bounds)
         gain, gain_bounds = difference(estimate, bounds, case.returns, self.level, self.resampling, refits)
         gain_bounds = _finite_interval(gain_bounds)
+        self._chance[policy] = float(case.returns.std() / np.sqrt(len(case.returns)))
         learned = self.learned if weighted else None
         self.estimates.append(
             {
@@ -97,7 +99,7 @@ class Tables:
         if answer is None:
             return
         rows[answer]["headline"] = True
-        apart = disagreements(entries, answer, verdict, self.thresholds.headline)
+        apart = disagreements(entries, answer, verdict, self.thresholds.headline, self._chance.get(policy, 0.0))
         if apart:
             said = f"{', '.join(apart)} {'says' if len(apart) == 1 else 'say'} otherwise"
             rows[answer]["note"] = "; ".join(part for part in (rows[answer]["note"], said) if part)

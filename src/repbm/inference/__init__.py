@@ -3,7 +3,7 @@
 from repbm.inference._bound import BoundTerms, Constants, bound_terms
 from repbm.inference._diagnostics import diagnostics
 from repbm.inference._difference import difference
-from repbm.inference._intervals import Interval, Resampling, interval
+from repbm.inference._intervals import Interval, Resampling, interval, standard_error
 from repbm.inference._ranking import Contender, contender, paired_difference, probabilities_best
 from repbm.inference._refits import Refits
 from repbm.inference._selection import Selection, selection
@@ -31,5 +31,6 @@ __all__ = [
     "pareto_k",
     "probabilities_best",
     "selection",
+    "standard_error",
     "subgroups",
 ]

@@ -83,14 +83,22 @@ def interval(estimate: Estimate, level: float, resampling: Resampling) -> Interv
     if estimate.model_only:
         return Interval(None, None, None, "no interval: fit the critic again to resampled logs for one (--refits 20)")
     if estimate.pool is None:
-        return student(estimate.value, estimate.contributions, level)
+        return student(estimate.value, estimate.contributions, level, estimate.critic_error)
     return percentile(resampling.values(estimate.pool), level)
 
 
-def student(value: float, contributions: np.ndarray, level: float) -> Interval:
-    """Student's t over independent contributions."""
+def standard_error(estimate: Estimate) -> float:
+    """That of the mean of independent contributions, and of the critic where the estimate says so."""
+    if estimate.contributions is None or len(estimate.contributions) < 2:
+        return float("inf")
+    own = float(estimate.contributions.std(ddof=1) / np.sqrt(len(estimate.contributions)))
+    return float(np.hypot(own, estimate.critic_error))
+
+
+def student(value: float, contributions: np.ndarray, level: float, critic_error: float = 0.0) -> Interval:
+    """Student's t over independent contributions; the standard error of a critic behind them is added."""
     n = len(contributions)
-    error = float(contributions.std(ddof=1) / np.sqrt(n))
+    error = float(np.hypot(contributions.std(ddof=1) / np.sqrt(n), critic_error))
     reach = float(stdtrit(n - 1, 0.5 + level / 2)) * error
     return Interval(value - reach, value + reach, error)
 

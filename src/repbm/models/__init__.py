@@ -9,7 +9,7 @@ from repbm.models._paper import PaperSettings, fit_paper
 from repbm.models._question import ModelQuestion
 from repbm.models._rollout import roll_out
 from repbm.models._store import load_asked, load_model, save_model
-from repbm.models._tabular import TabularModel, few_states, fit_tabular
+from repbm.models._tabular import TabularModel, fit_tabular
 from repbm.models.dynamics._base import Dynamics
 from repbm.models.dynamics._closed_form import CLOSED_FORM, KERNEL, POLYNOMIAL, fit_closed_form
 from repbm.models.dynamics._context import FitContext
@@ -64,7 +64,6 @@ __all__ = [
     "Wasserstein",
     "compare",
     "compiled",
-    "few_states",
     "fit_closed_form",
     "fit_network",
     "fit_paper",

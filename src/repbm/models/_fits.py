@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from repbm.core import ChoiceRules, FitRules
-from repbm.data import Support, Trajectories
+from repbm.data import Support, Trajectories, few_states
 from repbm.models._choice import Comparison, compare
 from repbm.models._model import Model
 from repbm.models._paper import PaperSettings, fit_paper
-from repbm.models._tabular import few_states, fit_tabular
+from repbm.models._tabular import fit_tabular
 from repbm.models.dynamics._closed_form import CLOSED_FORM
 from repbm.models.dynamics._context import FitContext
 from repbm.models.dynamics._kind import DynamicsKind
@@ -21,8 +21,9 @@ from repbm.models.dynamics._network_fit import NETWORK
 from repbm.models.objectives._objective import Objective
 from repbm.models.training._loop import Progress
 
-KINDS: tuple[DynamicsKind, ...] = (CLOSED_FORM, NETWORK)
-"""The kinds of dynamics that are compared, in this order: the cheapest first."""
+KINDS: tuple[DynamicsKind, ...] = (CLOSED_FORM,)
+"""The kinds of dynamics that are compared by default. `AutoFit(kinds=(*KINDS, NETWORK))` compares a network, too: half a
+minute of training, which the answer no longer rests on."""
 
 
 class ModelFit(ABC):

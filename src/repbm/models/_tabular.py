@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_matrix
 
-from repbm.core import ChoiceRules, FitRules, InputError, NoveltyRules
+from repbm.core import FitRules, InputError, NoveltyRules
 from repbm.data import Support, Trajectories, found_states, numbered_states
 from repbm.models._model import Model, ModelValues
 from repbm.models._novelty import logged_odds
@@ -165,12 +165,6 @@ class TabularModel(Model):
                 fix="a table knows only logged states",
             )
         return place
-
-
-def few_states(data: Trajectories, rules: ChoiceRules = ChoiceRules()) -> bool:  # noqa: B008 - frozen
-    """Whether the log shows so few different states, so often, that a table is the natural model."""
-    found = numbered_states(data, rules.most_states)
-    return found is not None and len(data.rewards) >= rules.fewest_visits * len(found[0])
 
 
 def fit_tabular(

@@ -1,0 +1,103 @@
+"""What must hold before an answer is believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from repbm.core import PositivityRules, SupportRules
+from repbm.data import few_states, totals
+from repbm.doctor._positivity import uncovered_regions
+from repbm.estimators import Case, Corrected, Estimate, MarginalCritic, return_deviation
+from repbm.inference import standard_error
+
+_SHOWN = 2
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that must hold; the sentence says what was found."""
+
+    name: str
+    holds: bool
+    sentence: str
+
+
+def checks_of(
+    case: Case, critic: MarginalCritic | None, rules: SupportRules, positivity: PositivityRules
+) -> tuple[tuple[Check, ...], float | None]:
+    """All checks of a policy on a log, and the precision of the answer: its standard error over that of the log."""
+    if critic is None:
+        return (_unseen(case),), None
+    estimate = Corrected(critic)(case)
+    ratios = critic.ratios(case)
+    checks = (
+        _unseen(case),
+        _regions(case, ratios, positivity),
+        _weights(case, ratios, rules),
+        _range(case, estimate),
+    )
+    return checks, _precision(case, critic, estimate)
+
+
+def _unseen(case: Case) -> Check:
+    shown = ", ".join(map(str, case.unseen[:3]))
+    words = f"it may do what the log never shows ({shown})" if case.unseen else "the log shows every action of the policy"
+    return Check("actions", not case.unseen, words)
+
+
+def _regions(case: Case, ratios: Float[np.ndarray, " steps"], rules: PositivityRules) -> Check:
+    found = uncovered_regions(case, ratios, rules, few_states(case.data))
+    if not found:
+        return Check("regions", True, "wherever the policy leads, what it does was logged")
+    words = "; ".join(region.sentence for region in found[:_SHOWN])
+    more = f" (and {len(found) - _SHOWN} more)" if len(found) > _SHOWN else ""
+    share = sum(region.share for region in found)
+    return Check("regions", False, f"{share:.0%} of its decisions were hardly ever logged: {words}{more}")
+
+
+def _weights(case: Case, ratios: Float[np.ndarray, " steps"], rules: SupportRules) -> Check:
+    """Whether pi / mu averages 1 where the policy leads, as it does if the log could show whatever the policy does."""
+    data = case.data
+    assert data.behavior is not None
+    ratio = case.decisions.logged(slice(None)) / data.behavior
+    gap = totals(lambda at: ratios[at] * (ratio[at] - 1), data.offsets)
+    share = float(gap.mean() / max(ratios.sum() / len(data), np.finfo(float).tiny))
+    error = float(gap.std(ddof=1) / np.sqrt(len(gap))) if len(gap) > 1 else np.inf
+    beyond = abs(float(gap.mean())) > rules.beyond_chance * error
+    holds = not (beyond and abs(share) > rules.largest_weight_gap)
+    words = f"importance weights average {1 + share:.2f} a step where the policy leads"
+    return Check("weights", holds, words if holds else f"{words}, and should 1: the log does not show all it does")
+
+
+def _range(case: Case, estimate: Estimate) -> Check:
+    low, high = possible_returns(case)
+    if estimate.value is None:
+        return Check("range", False, "the answer is not defined")
+    error = standard_error(estimate)
+    holds = low - error <= estimate.value <= high + error
+    words = f"the answer, {estimate.value:.4g}, lies {'within' if holds else 'beyond'} what rewards allow"
+    return Check("range", holds, f"{words} ({low:.4g} to {high:.4g})")
+
+
+def possible_returns(case: Case) -> tuple[float, float]:
+    """The lowest and the highest return that rewards like the logged ones allow.
+
+    Where no episode has more than one reward other than 0, as with survival paid at the end, one is all there can be.
+    """
+    rewards = case.data.rewards
+    low, high = min(float(rewards.min()), 0.0), max(float(rewards.max()), 0.0)
+    often = totals(lambda at: (rewards[at] != 0).astype(np.float64), case.data.offsets).max()
+    if often <= 1:
+        return low, high
+    powers = float((case.discount ** np.arange(case.most_steps)).sum())
+    ends = float(rewards.min()), float(rewards.max())
+    return min(ends[0], ends[0] * powers), max(ends[1], ends[1] * powers)
+
+
+def _precision(case: Case, critic: MarginalCritic, estimate: Estimate) -> float | None:
+    """The standard error of the answer over the one that as many episodes under the policy itself would leave."""
+    own = return_deviation(case, critic) / np.sqrt(len(case.data))
+    return None if estimate.value is None or not own > 0 else standard_error(estimate) / own

@@ -1,0 +1,49 @@
+"""The one way to a verdict, for the doctor and for evaluations alike."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from repbm.core import Thresholds
+from repbm.doctor._sample import sampled
+from repbm.doctor._verdict import Verdict, judge
+from repbm.estimators import Case, MarginalCritic
+from repbm.policies import ObservationPolicy, learn_behavior
+
+
+def verdict_of(
+    case: Case,
+    seed: int = 0,
+    thresholds: Thresholds = Thresholds(),  # noqa: B008 - frozen
+    critic: MarginalCritic | None = None,
+) -> Verdict:
+    """What the log of the case supports; of a long log evenly spread episodes tell.
+
+    `critic` is the one behind the answer where that is known for the whole log; else it is fitted here, and so is the
+    behavior where the log does not say it.
+    """
+    chosen = sampled(case.data, thresholds.log)
+    if chosen is not None:
+        case, critic = case.take(chosen), None
+    if case.data.behavior is None and len(case.data) > 1:
+        learned = learn_behavior(case.data, seed, thresholds.behavior)
+        known = replace(case.data, behavior=learned.logged(case.data))
+        case = replace(case, data=known, behavior=learned.probabilities, _softened={})
+    if critic is None and can_be_answered(case):
+        critic = answering_critic(case, seed, thresholds)
+    return judge(case, critic, thresholds.support, thresholds.positivity)
+
+
+def can_be_answered(case: Case) -> bool:
+    """Whether the policy can act in any state, the log shows all it does, and there are episodes to learn from."""
+    return isinstance(case.policy, ObservationPolicy) and not case.unseen and case.data.behavior is not None
+
+
+def answering_critic(case: Case, seed: int, thresholds: Thresholds) -> MarginalCritic:
+    """The critic behind the answer."""
+    from repbm.critics import CriticSpec, Marginal, fit_critic
+
+    spec = CriticSpec(Marginal(), fitted_q=thresholds.fitted_q, ratio=thresholds.ratio)
+    critic = fit_critic(case, spec, seed).critic
+    assert isinstance(critic, MarginalCritic)
+    return critic
