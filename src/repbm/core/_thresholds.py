@@ -46,6 +46,15 @@ class FitRules:
     """Only a component with so many different values can be stopped. Convention."""
     nearly_exact_reward: float = 1e-4
     """With a held-out error below this share of the largest reward no other coordinates are tried for it."""
+    shown_ends: float = 0.95
+    """Ends are looked for in the state after a step only if the log shows it for so large a share of them: the others
+    would be missed. Convention."""
+    clear_ends: float = 0.05
+    """With less than this share of the log loss of one rate for all states, ends in the state after a step are clear,
+    and the state before it is not tried (CartPole, MountainCar)."""
+    unlike_rewards: float = 3.0
+    """Steps whose next state is not logged pay like the others unless they are off by so many standard errors on
+    average; if not, rewards are told by state and action alone. Convention."""
     power_gain: float = 0.5
     """Powers of observations must at least halve the squared error of rewards to be preferred (HIV logs logarithms)."""
 

@@ -16,7 +16,7 @@ from repbm.models.objectives._objective import Objective
 from repbm.models.parts._noise import Noise
 from repbm.models.parts._reward_fit import fit_reward
 from repbm.models.parts._saturation import Saturation, find_saturation
-from repbm.models.parts._termination import ends_are_shown, fit_termination
+from repbm.models.parts._termination_fit import fit_ends
 from repbm.models.training._loop import Progress
 from repbm.models.transitions._range import Range
 from repbm.models.transitions._table import TransitionTable
@@ -83,12 +83,12 @@ class FitContext:
 
     def model(self, dynamics: Dynamics, noise: Noise | None) -> ContinuousModel:
         """The dynamics with saturation, reward and termination of the log."""
-        on_arrival = ends_are_shown(self.table)
+        termination, on_arrival = fit_ends(self.table, self.box, self.rules)
         return ContinuousModel(
             dynamics=dynamics,
             saturation=self.saturation,
             reward=fit_reward(self.table, self.weights, self.held_out, self.box, self.rules),
-            termination=fit_termination(self.table, self.box, on_arrival),
+            termination=termination,
             noise=noise,
             low=self.box.center - self.box.half_width,
             high=self.box.center + self.box.half_width,
