@@ -31,7 +31,7 @@ class ClosedForm(DynamicsKind):
         if not (changes.weights > 0).any():
             # No step tells what follows it (all episodes end at once): nothing is ever asked of the dynamics.
             size = context.table.states.shape[1]
-            still = Polynomial(np.zeros((context.action_count, 1, size)), size, 0)
+            still = Polynomial.of(np.zeros((context.action_count, 1, size)), np.zeros((1, size), dtype=np.int64))
             return context.model(PolynomialDynamics(context.box.center, context.box.half_width, still), None)
         best: Candidate | None = None
         for explanation in self.explanations:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from jaxtyping import Bool, Float
 
 from repbm.core import FitRules
 from repbm.models.parts._reward import PolynomialReward
-from repbm.models.regression._polynomial import Polynomial, fit_polynomial
+from repbm.models.regression._polynomial import fit_polynomial
 from repbm.models.transitions._range import Range
 from repbm.models.transitions._table import TransitionTable
 
@@ -102,6 +104,6 @@ def _fitted(
         table.action_count,
         limit=_DEGREE if base is None else _POWER_DEGREE,
     )
-    scaled = Polynomial(polynomial.coefficients * scale, polynomial.dimensions, polynomial.degree)
+    scaled = replace(polynomial, coefficients=polynomial.coefficients * scale)
     reward = PolynomialReward(box.center, box.half_width, scaled, after, base)
     return float(np.nan_to_num(error[0], nan=np.inf)), reward
