@@ -34,6 +34,12 @@ class FitRules:
     mistake, and is not drawn as noise."""
     noise_share: float = 0.05
     """Residuals below this share of the change of state are not drawn in rollouts. Convention."""
+    simpler: float = 1.0
+    """Of polynomials whose held-out errors differ by at most so many standard errors of the difference the one with the
+    fewest terms is taken. Convention."""
+    fuller_gain: float = 0.9
+    """Polynomials of all terms up to a high degree are kept where they have less than this share of the squared error
+    of those of selected terms: less is not worth their many coefficients. Convention."""
     jump_factor: float = 20.0
     """A step that misses by so many times the median miss is a jump, which no smooth model follows. Convention."""
     largest_jump_share: float = 0.02

@@ -57,9 +57,10 @@ CLOSED_FORM = ClosedForm("closed form", by_polynomials, by_kernels)
 def _noise(context: FitContext, changes: StateChanges, best: Candidate) -> Noise | None:
     if not best.noisy:
         return None
-    held, smooth, unit = changes.held_out, context.smooth[context.table.followed], context.box.half_width
-    missed, moved = best.missed[smooth[held]] * unit, changes.targets[held & smooth] * unit
-    actions = changes.actions[held & smooth]
+    smooth, unit = context.smooth[context.table.followed], context.box.half_width
+    rows = smooth & np.isfinite(best.missed).all(axis=1)
+    missed, moved = best.missed[rows] * unit, changes.targets[rows] * unit
+    actions = changes.actions[rows]
     return residual_noise(missed, moved, actions, context.action_count, context.seed, context.rules.noise_share)
 
 

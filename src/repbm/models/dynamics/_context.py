@@ -17,6 +17,7 @@ from repbm.models.parts._noise import Noise
 from repbm.models.parts._reward_fit import fit_reward
 from repbm.models.parts._saturation import Saturation, find_saturation
 from repbm.models.parts._termination_fit import fit_ends
+from repbm.models.regression._selected import FOLDS
 from repbm.models.training._loop import Progress
 from repbm.models.transitions._range import Range
 from repbm.models.transitions._table import TransitionTable
@@ -35,6 +36,8 @@ class FitContext:
     weights: Float[np.ndarray, " steps"]
     """How much every step counts in the objective."""
     held_out: Bool[np.ndarray, " steps"]
+    folds: Int[np.ndarray, " steps"]
+    """Which of a few parts of the episodes a step is in."""
     smooth: Bool[np.ndarray, " steps"]
     saturation: Saturation
     box: Range
@@ -66,7 +69,21 @@ class FitContext:
         saturation, decided = find_saturation(table, rules)
         smooth = table.followed & ~decided.any(axis=1)
         held_out, box = _held_out(data, table, seed, rules.held_out_share), Range.of(table)
-        return cls(data, table, objective, weights, held_out, smooth, saturation, box, horizon, seed, rules, progress)
+        return cls(
+            data=data,
+            table=table,
+            objective=objective,
+            weights=weights,
+            held_out=held_out,
+            folds=_folds(data, table, seed),
+            smooth=smooth,
+            saturation=saturation,
+            box=box,
+            horizon=horizon,
+            seed=seed,
+            rules=rules,
+            progress=progress,
+        )
 
     @property
     def action_count(self) -> int:
@@ -87,7 +104,7 @@ class FitContext:
         return ContinuousModel(
             dynamics=dynamics,
             saturation=self.saturation,
-            reward=fit_reward(self.table, self.weights, self.held_out, self.box, self.rules),
+            reward=fit_reward(self.table, self.weights, self.held_out, self.folds, self.box, self.rules),
             termination=termination,
             noise=noise,
             low=self.box.center - self.box.half_width,
@@ -107,3 +124,11 @@ def _held_out(data: Trajectories, table: TransitionTable, seed: int, share: floa
     chosen = np.zeros(len(data), dtype=bool)
     chosen[generator.permutation(len(data))[: max(1, round(share * len(data)))]] = True
     return chosen[table.episodes]
+
+
+def _folds(data: Trajectories, table: TransitionTable, seed: int) -> Int[np.ndarray, " steps"]:
+    """Random parts of whole episodes; of few episodes, of their steps."""
+    generator = stream(seed, "cross-fitting")
+    if len(data) < FOLDS:
+        return generator.permutation(len(table)) % FOLDS
+    return (generator.permutation(len(data)) % FOLDS)[table.episodes]

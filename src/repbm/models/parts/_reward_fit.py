@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from repbm.core import FitRules
 from repbm.models.parts._reward import PolynomialReward
 from repbm.models.regression._polynomial import fit_polynomial
+from repbm.models.regression._selected import selected_or
 from repbm.models.transitions._range import Range
 from repbm.models.transitions._table import TransitionTable
 
@@ -25,6 +26,7 @@ def fit_reward(
     table: TransitionTable,
     weights: Float[np.ndarray, " steps"],
     held_out: Bool[np.ndarray, " steps"],
+    folds: Int[np.ndarray, " steps"],
     box: Range,
     rules: FitRules,
 ) -> PolynomialReward:
@@ -36,12 +38,12 @@ def fit_reward(
     Where polynomials of the observations x miss, also those of base^x: observations are often logged as logarithms,
     and rewards paid in plain units. They must be clearly better. The first rival wins among equally good ones.
     """
-    sides = _sides(table, weights, held_out, box, rules)
-    least, best = _best([_fitted(table, weights, held_out, box, after, None) for after in sides])
+    sides = _sides(table, weights, held_out, folds, box, rules)
+    least, best = _best([_fitted(table, weights, held_out, folds, box, after, None, rules) for after in sides])
     if least > rules.nearly_exact_reward**2:
         sides = [(after, base) for base in _BASES for after in sides if _useful(table, after, base)]
         if sides:
-            less, other = _best([_fitted(table, weights, held_out, box, *side) for side in sides])
+            less, other = _best([_fitted(table, weights, held_out, folds, box, *side, rules) for side in sides])
             best = other if less < rules.power_gain * least else best
     return best
 
@@ -55,6 +57,7 @@ def _sides(
     table: TransitionTable,
     weights: Float[np.ndarray, " steps"],
     held_out: Bool[np.ndarray, " steps"],
+    folds: Int[np.ndarray, " steps"],
     box: Range,
     rules: FitRules,
 ) -> tuple[bool, ...]:
@@ -65,7 +68,7 @@ def _sides(
     if not followed.any():
         return (False,)
     # The next state is missing: do these steps pay what others pay in the same state?
-    _, usual = _fitted(table, np.where(followed, weights, 0.0), held_out, box, False, None)
+    _, usual = _fitted(table, np.where(followed, weights, 0.0), held_out, folds, box, False, None, rules)
     missed = table.rewards - usual.polynomial.of_actions(box.place(table.states), table.actions)[:, 0]
     last, other = missed[~followed], missed[followed]
     error = max(float(other.std()), rules.nearly_exact_reward * float(np.abs(table.rewards).max()))
@@ -84,9 +87,11 @@ def _fitted(
     table: TransitionTable,
     weights: Float[np.ndarray, " steps"],
     held_out: Bool[np.ndarray, " steps"],
+    folds: Int[np.ndarray, " steps"],
     box: Range,
     after: bool,
     base: float | None,
+    rules: FitRules,
 ) -> tuple[float, PolynomialReward]:
     """The mean squared held-out error, in units of the largest reward, and the reward."""
     rows = table.followed if after else np.ones(len(table), dtype=bool)
@@ -95,15 +100,11 @@ def _fitted(
         states = base**states
         box = Range.over(states)
     scale = max(float(np.abs(table.rewards).max()), np.finfo(float).tiny)
-    polynomial, error = fit_polynomial(
-        box.place(states),
-        table.actions[rows],
-        table.rewards[rows, None] / scale,
-        weights[rows],
-        held_out[rows],
-        table.action_count,
-        limit=_DEGREE if base is None else _POWER_DEGREE,
-    )
+    given = box.place(states), table.actions[rows], table.rewards[rows, None] / scale, weights[rows], held_out[rows]
+    polynomial, error = fit_polynomial(*given, table.action_count, limit=_DEGREE if base is None else _POWER_DEGREE)
+    if base is None and error[0] > rules.nearly_exact_reward**2:
+        given = (*given, folds[rows], rules.simpler, rules.fuller_gain)
+        polynomial, _, error = selected_or(polynomial, error, *given)
     scaled = replace(polynomial, coefficients=polynomial.coefficients * scale)
     reward = PolynomialReward(box.center, box.half_width, scaled, after, base)
     return float(np.nan_to_num(error[0], nan=np.inf)), reward

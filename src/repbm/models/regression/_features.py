@@ -65,7 +65,7 @@ def _products(
     """One multiplication a feature: the one without its last dimension, times that; more where that one is missing."""
     place = {tuple(row): f for f, row in enumerate(powers.tolist())}
     result = np.empty((len(powers), chebyshev[0].shape[1]))
-    for row, f in place.items():
+    for f, row in enumerate(map(tuple, powers.tolist())):
         used = [k for k, power in enumerate(row) if power]
         if len(used) < 2:
             result[f] = chebyshev[row[used[0]]][used[0]] if used else 1.0

@@ -42,6 +42,18 @@ class Polynomial(Part):
         return int(self._used[1].sum(axis=1).max(initial=0))
 
     @property
+    def terms(self) -> Int[np.ndarray, "some dimensions"]:
+        """The powers of the features that count for an output, each once; the constant at least."""
+        constant = np.zeros((1, np.shape(self.powers)[1]), dtype=np.int64)
+        return np.unique(np.concatenate([constant, self._used[1]]), axis=0)
+
+    def joined(self, other: Polynomial, outputs: Bool[np.ndarray, " outputs"]) -> Polynomial:
+        """The same with these outputs of another."""
+        (own, powers), (given, others) = self._used, other._used
+        kept = np.concatenate([np.where(outputs, 0.0, own), np.where(outputs, given, 0.0)], axis=1)
+        return Polynomial.of(kept, np.concatenate([powers, others]))
+
+    @property
     def _used(self) -> tuple[Float[np.ndarray, "actions some outputs"], Int[np.ndarray, "some dimensions"]]:
         coefficients = np.asarray(self.coefficients)
         used = (coefficients != 0).any(axis=(0, 2))
