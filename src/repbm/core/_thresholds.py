@@ -34,6 +34,8 @@ class FitRules:
     mistake, and is not drawn as noise."""
     noise_share: float = 0.05
     """Residuals below this share of the change of state are not drawn in rollouts. Convention."""
+    local_noise: float = 2.0
+    """Noise depends on the state if that betters held-out scores by so many standard errors. Convention."""
     simpler: float = 1.0
     """Of polynomials whose held-out errors differ by at most so many standard errors of the difference the one with the
     fewest terms is taken. Convention."""

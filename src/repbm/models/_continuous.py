@@ -53,7 +53,7 @@ class ContinuousModel(Model):
         rows = jnp.arange(states.shape[0])
         following = self.dynamics(states)[rows, actions]
         if self.noise is not None:
-            following = following + self.noise.draw(key, actions)
+            following = following + self.noise.draw(key, actions, states)
         following = self.saturation(following)
         rewards = self.reward(states, following)[rows, actions]
         ending = self.termination.ending(following if self.ends_on_arrival else states, actions)

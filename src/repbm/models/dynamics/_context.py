@@ -14,6 +14,7 @@ from repbm.models._continuous import ContinuousModel
 from repbm.models.dynamics._base import Dynamics
 from repbm.models.objectives._objective import Objective
 from repbm.models.parts._noise import Noise
+from repbm.models.parts._noise_fit import Missed, residual_noise
 from repbm.models.parts._reward_fit import fit_reward
 from repbm.models.parts._saturation import Saturation, find_saturation
 from repbm.models.parts._termination_fit import fit_ends
@@ -97,6 +98,12 @@ class FitContext:
     def rows(self, action: int) -> Int[np.ndarray, " some"]:
         """The steps with this action from which a smooth model can learn, those that are not held out."""
         return np.flatnonzero((self.table.actions == action) & self.smooth & ~self.held_out & (self.weights > 0))
+
+    def noise(self, rows: Int[np.ndarray, " some"], residuals: Float[np.ndarray, "some dimensions"]) -> Noise | None:
+        """What dynamics miss on steps that they were not fitted to, where that is worth drawing."""
+        table = self.table
+        missed = Missed(residuals, self.changes[rows], table.states[rows], table.actions[rows], self.folds[rows])
+        return residual_noise(missed, self.action_count, self.box, self.seed, self.rules)
 
     def model(self, dynamics: Dynamics, noise: Noise | None) -> ContinuousModel:
         """The dynamics with saturation, reward and termination of the log."""
