@@ -31,7 +31,8 @@ from repbm.models import (
 from repbm.models._tabular import value_weighted_loss
 from repbm.models.parts._reward import PolynomialReward
 from repbm.models.parts._saturation import find_saturation
-from repbm.models.parts._termination import Box, Logistic, Never, fit_termination
+from repbm.models.parts._termination import Box, Logistic, Never
+from repbm.models.parts._termination_fit import fit_termination
 from repbm.models.regression._features import exponents, features
 from repbm.models.transitions._padding import bucket, padded
 from repbm.models.transitions._range import Range

@@ -34,6 +34,14 @@ class FitRules:
     mistake, and is not drawn as noise."""
     noise_share: float = 0.05
     """Residuals below this share of the change of state are not drawn in rollouts. Convention."""
+    local_noise: float = 2.0
+    """Noise depends on the state if that betters held-out scores by so many standard errors. Convention."""
+    simpler: float = 1.0
+    """Of polynomials whose held-out errors differ by at most so many standard errors of the difference the one with the
+    fewest terms is taken. Convention."""
+    fuller_gain: float = 0.9
+    """Polynomials of all terms up to a high degree are kept where they have less than this share of the squared error
+    of those of selected terms: less is not worth their many coefficients. Convention."""
     jump_factor: float = 20.0
     """A step that misses by so many times the median miss is a jump, which no smooth model follows. Convention."""
     largest_jump_share: float = 0.02
@@ -46,6 +54,15 @@ class FitRules:
     """Only a component with so many different values can be stopped. Convention."""
     nearly_exact_reward: float = 1e-4
     """With a held-out error below this share of the largest reward no other coordinates are tried for it."""
+    shown_ends: float = 0.95
+    """Ends are looked for in the state after a step only if the log shows it for so large a share of them: the others
+    would be missed. Convention."""
+    clear_ends: float = 0.05
+    """With less than this share of the log loss of one rate for all states, ends in the state after a step are clear,
+    and the state before it is not tried (CartPole, MountainCar)."""
+    unlike_rewards: float = 3.0
+    """Steps whose next state is not logged pay like the others unless they are off by so many standard errors on
+    average; if not, rewards are told by state and action alone. Convention."""
     power_gain: float = 0.5
     """Powers of observations must at least halve the squared error of rewards to be preferred (HIV logs logarithms)."""
 

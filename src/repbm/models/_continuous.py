@@ -38,7 +38,7 @@ class ContinuousModel(Model):
     high: Float[Array | np.ndarray, " dimensions"]
     """The box of logged states."""
     ends_on_arrival: bool = eqx.field(static=True, default=True)
-    """Whether termination looks at the state after a step; else, where the log does not show it, at the one before."""
+    """Whether termination looks at the state after a step, or at the one before."""
 
     @property
     def exact(self) -> bool:
@@ -55,10 +55,11 @@ class ContinuousModel(Model):
         rows = jnp.arange(states.shape[0])
         following = self.dynamics(states)[rows, actions]
         if self.noise is not None:
-            following = following + self.noise.draw(key, actions)
+            following = following + self.noise.draw(key, actions, states)
         following = self.saturation(following)
         rewards = self.reward(states, following)[rows, actions]
-        return following, rewards, self.termination(following if self.ends_on_arrival else states)
+        ending = self.termination.ending(following if self.ends_on_arrival else states, actions)
+        return following, rewards, ending
 
     def values(
         self,

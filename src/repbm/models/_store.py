@@ -19,7 +19,7 @@ from repbm.models._model import Model
 from repbm.models._question import ModelQuestion
 from repbm.models.parts._part import Part, part_name, part_of
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever an older program could misread a newer file."""
 
 

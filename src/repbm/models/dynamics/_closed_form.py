@@ -13,7 +13,7 @@ from repbm.models.dynamics._functions import KernelDynamics, PolynomialDynamics
 from repbm.models.dynamics._kind import DynamicsKind
 from repbm.models.dynamics._state_changes import Candidate, Explanation, StateChanges, by_kernels, by_polynomials
 from repbm.models.objectives._objective import Objective
-from repbm.models.parts._noise import Noise, residual_noise
+from repbm.models.parts._noise import Noise
 from repbm.models.regression._polynomial import Polynomial
 
 
@@ -31,14 +31,14 @@ class ClosedForm(DynamicsKind):
         if not (changes.weights > 0).any():
             # No step tells what follows it (all episodes end at once): nothing is ever asked of the dynamics.
             size = context.table.states.shape[1]
-            still = Polynomial(np.zeros((context.action_count, 1, size)), size, 0)
+            still = Polynomial.of(np.zeros((context.action_count, 1, size)), np.zeros((1, size), dtype=np.int64))
             return context.model(PolynomialDynamics(context.box.center, context.box.half_width, still), None)
         best: Candidate | None = None
         for explanation in self.explanations:
             if best is None or best.share > context.rules.nearly_exact:
                 best = explanation(changes, best) or best
         assert best is not None
-        return context.model(best.dynamics, _noise(context, changes, best))
+        return context.model(best.dynamics, _noise(context, best))
 
     @property
     def simplest(self) -> DynamicsKind:
@@ -54,13 +54,12 @@ CLOSED_FORM = ClosedForm("closed form", by_polynomials, by_kernels)
 """The better of the two."""
 
 
-def _noise(context: FitContext, changes: StateChanges, best: Candidate) -> Noise | None:
+def _noise(context: FitContext, best: Candidate) -> Noise | None:
     if not best.noisy:
         return None
-    held, smooth, unit = changes.held_out, context.smooth[context.table.followed], context.box.half_width
-    missed, moved = best.missed[smooth[held]] * unit, changes.targets[held & smooth] * unit
-    actions = changes.actions[held & smooth]
-    return residual_noise(missed, moved, actions, context.action_count, context.seed, context.rules.noise_share)
+    followed = np.flatnonzero(context.table.followed)
+    rows = context.smooth[followed] & np.isfinite(best.missed).all(axis=1)
+    return context.noise(followed[rows], best.missed[rows] * context.box.half_width)
 
 
 def fit_closed_form(

@@ -14,9 +14,11 @@ from repbm.models._continuous import ContinuousModel
 from repbm.models.dynamics._base import Dynamics
 from repbm.models.objectives._objective import Objective
 from repbm.models.parts._noise import Noise
+from repbm.models.parts._noise_fit import Missed, residual_noise
 from repbm.models.parts._reward_fit import fit_reward
 from repbm.models.parts._saturation import Saturation, find_saturation
-from repbm.models.parts._termination import ends_are_shown, fit_termination
+from repbm.models.parts._termination_fit import fit_ends
+from repbm.models.regression._selected import FOLDS
 from repbm.models.training._loop import Progress
 from repbm.models.transitions._range import Range
 from repbm.models.transitions._table import TransitionTable
@@ -35,6 +37,8 @@ class FitContext:
     weights: Float[np.ndarray, " steps"]
     """How much every step counts in the objective."""
     held_out: Bool[np.ndarray, " steps"]
+    folds: Int[np.ndarray, " steps"]
+    """Which of a few parts of the episodes a step is in."""
     smooth: Bool[np.ndarray, " steps"]
     saturation: Saturation
     box: Range
@@ -66,7 +70,21 @@ class FitContext:
         saturation, decided = find_saturation(table, rules)
         smooth = table.followed & ~decided.any(axis=1)
         held_out, box = _held_out(data, table, seed, rules.held_out_share), Range.of(table)
-        return cls(data, table, objective, weights, held_out, smooth, saturation, box, horizon, seed, rules, progress)
+        return cls(
+            data=data,
+            table=table,
+            objective=objective,
+            weights=weights,
+            held_out=held_out,
+            folds=_folds(data, table, seed),
+            smooth=smooth,
+            saturation=saturation,
+            box=box,
+            horizon=horizon,
+            seed=seed,
+            rules=rules,
+            progress=progress,
+        )
 
     @property
     def action_count(self) -> int:
@@ -81,14 +99,20 @@ class FitContext:
         """The steps with this action from which a smooth model can learn, those that are not held out."""
         return np.flatnonzero((self.table.actions == action) & self.smooth & ~self.held_out & (self.weights > 0))
 
+    def noise(self, rows: Int[np.ndarray, " some"], residuals: Float[np.ndarray, "some dimensions"]) -> Noise | None:
+        """What dynamics miss on steps that they were not fitted to, where that is worth drawing."""
+        table = self.table
+        missed = Missed(residuals, self.changes[rows], table.states[rows], table.actions[rows], self.folds[rows])
+        return residual_noise(missed, self.action_count, self.box, self.seed, self.rules)
+
     def model(self, dynamics: Dynamics, noise: Noise | None) -> ContinuousModel:
         """The dynamics with saturation, reward and termination of the log."""
-        on_arrival = ends_are_shown(self.table)
+        termination, on_arrival = fit_ends(self.table, self.box, self.rules)
         return ContinuousModel(
             dynamics=dynamics,
             saturation=self.saturation,
-            reward=fit_reward(self.table, self.weights, self.held_out, self.box, self.rules),
-            termination=fit_termination(self.table, self.box, on_arrival),
+            reward=fit_reward(self.table, self.weights, self.held_out, self.folds, self.box, self.rules),
+            termination=termination,
             noise=noise,
             low=self.box.center - self.box.half_width,
             high=self.box.center + self.box.half_width,
@@ -107,3 +131,11 @@ def _held_out(data: Trajectories, table: TransitionTable, seed: int, share: floa
     chosen = np.zeros(len(data), dtype=bool)
     chosen[generator.permutation(len(data))[: max(1, round(share * len(data)))]] = True
     return chosen[table.episodes]
+
+
+def _folds(data: Trajectories, table: TransitionTable, seed: int) -> Int[np.ndarray, " steps"]:
+    """Random parts of whole episodes; of few episodes, of their steps."""
+    generator = stream(seed, "cross-fitting")
+    if len(data) < FOLDS:
+        return generator.permutation(len(table)) % FOLDS
+    return (generator.permutation(len(data)) % FOLDS)[table.episodes]

@@ -11,7 +11,7 @@ import numpy as np
 from repbm.models._continuous import ContinuousModel
 from repbm.models.dynamics._base import Dynamics
 from repbm.models.dynamics._context import FitContext
-from repbm.models.parts._noise import Noise, residual_noise
+from repbm.models.parts._noise import Noise
 
 
 class DynamicsKind(ABC):
@@ -36,11 +36,7 @@ class DynamicsKind(ABC):
         states, actions = context.table.states[held], context.table.actions[held]
         with jax.enable_x64(True):
             expected = np.asarray(dynamics(jnp.asarray(states)))[np.arange(len(held)), actions]
-        changes = context.changes[held]
-        residuals = states + changes - expected
-        return residual_noise(
-            residuals, changes, actions, context.action_count, context.seed, context.rules.noise_share
-        )
+        return context.noise(held, states + context.changes[held] - expected)
 
     @property
     def simplest(self) -> DynamicsKind:

@@ -17,7 +17,6 @@ from repbm.models.dynamics._functions import NetworkDynamics
 from repbm.models.dynamics._jumps import outlying
 from repbm.models.dynamics._kind import DynamicsKind
 from repbm.models.objectives._objective import Objective
-from repbm.models.parts._noise import residual_noise
 from repbm.models.training._batches import HeldOutRisk, SampledBatches
 from repbm.models.training._head_refit import changes_of, refit_heads
 from repbm.models.training._loop import Cosine, Progress, Trained, TrainingOptions, train
@@ -64,12 +63,9 @@ class NetworkKind(DynamicsKind):
 
     def model(self, context: FitContext) -> ContinuousModel:
         network = self._network(context)
-        table, held = context.table, context.held_out & context.smooth
-        changes, actions = context.changes[held], table.actions[held]
-        residuals = changes - changes_of(network, table.states[held], actions)
-        share = context.rules.noise_share
-        noise = residual_noise(residuals, changes, actions, context.action_count, context.seed, share)
-        return context.model(NetworkDynamics(network), noise)
+        table, held = context.table, np.flatnonzero(context.held_out & context.smooth)
+        residuals = context.changes[held] - changes_of(network, table.states[held], table.actions[held])
+        return context.model(NetworkDynamics(network), context.noise(held, residuals))
 
     def _network(self, context: FitContext) -> ScaledNetwork:
         network = _trained(context, self.settings)

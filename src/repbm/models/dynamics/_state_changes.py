@@ -16,6 +16,7 @@ from repbm.models.dynamics._jumps import outlying
 from repbm.models.regression._kernel import KernelSum
 from repbm.models.regression._kernel_fit import COARSE, FINE, KernelProblem
 from repbm.models.regression._polynomial import Polynomial, fit_polynomial
+from repbm.models.regression._selected import selected_or
 from repbm.models.transitions._range import Range
 
 
@@ -31,6 +32,7 @@ class StateChanges:
     targets: Float[np.ndarray, "rows dimensions"]
     weights: Float[np.ndarray, " rows"]
     held_out: Bool[np.ndarray, " rows"]
+    folds: Int[np.ndarray, " rows"]
     action_count: int
     box: Range
     seed: int
@@ -46,6 +48,7 @@ class StateChanges:
             context.changes[rows] / box.half_width,
             np.where(context.smooth, context.weights, 0.0)[rows],
             context.held_out[rows],
+            context.folds[rows],
             table.action_count,
             box,
             context.seed,
@@ -68,14 +71,15 @@ class StateChanges:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A fitted function, and what it misses on held-out rows: there, and as a share of error (NaN without any).
+    """A fitted function, what it misses on rows that it was not fitted to, and that as a share (NaN without any).
 
+    `missed` is NaN in rows that it was fitted to.
     `ordinary` are the weights of the rows without rare jumps: by these candidates are judged. `noisy` says whether what
     is missed may be noise of the world.
     """
 
     dynamics: Dynamics
-    missed: Float[np.ndarray, "held dimensions"]
+    missed: Float[np.ndarray, "rows dimensions"]
     share: float
     ordinary: Float[np.ndarray, " rows"]
     noisy: bool
@@ -97,12 +101,15 @@ def by_polynomials(changes: StateChanges, rival: Candidate | None = None) -> Can
         weights = np.where(jumps, 0.0, weights)
         change, squares = fit_polynomial(*given, weights, held, changes.action_count)
         misses = changes.missed(change, every)
+    if changes.share(squares) > changes.rules.nearly_exact:
+        change, misses, squares = selected_or(
+            change, squares, *given, weights, held, changes.folds, changes.rules.simpler, changes.rules.fuller_gain
+        )
     share = changes.share(squares)
     if rival is not None and not share < rival.share:
         return None
-    return Candidate(
-        PolynomialDynamics(changes.box.center, changes.box.half_width, change), misses[held], share, weights, True
-    )
+    dynamics = PolynomialDynamics(changes.box.center, changes.box.half_width, change)
+    return Candidate(dynamics, misses, share, weights, True)
 
 
 def by_kernels(changes: StateChanges, rival: Candidate | None = None) -> Candidate | None:
@@ -124,4 +131,6 @@ def by_kernels(changes: StateChanges, rival: Candidate | None = None) -> Candida
             return None
     whole = problem.fitted(held | ~held, scales, FINE)
     dynamics = KernelDynamics(changes.box.center, changes.box.half_width, whole)
-    return Candidate(dynamics, missed, share, weights, scales.noise_deviation > changes.rules.kernel_noise)
+    misses = np.full_like(changes.targets, np.nan)
+    misses[held] = missed
+    return Candidate(dynamics, misses, share, weights, scales.noise_deviation > changes.rules.kernel_noise)

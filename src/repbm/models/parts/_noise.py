@@ -1,17 +1,15 @@
-"""What the expected next state misses: when it is worth drawing, and from what."""
+"""What the expected next state misses: draws from what was missed in the log, everywhere or in states alike."""
 
 from __future__ import annotations
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from repbm.core import stream
 from repbm.models.parts._part import Part
-
-_RESIDUALS = 2048
-_FEW = 10
+from repbm.models.regression._features import exponents, features
 
 
 class Noise(Part):
@@ -19,30 +17,46 @@ class Noise(Part):
 
     residuals: Float[Array | np.ndarray, "actions draws dimensions"]
 
-    def draw(self, key: Array, actions: Int[Array, " batch"]) -> Float[Array, "batch dimensions"]:
+    def draw(
+        self, key: Array, actions: Int[Array, " batch"], states: Float[Array, "batch dimensions"]
+    ) -> Float[Array, "batch dimensions"]:
         chosen = jax.random.randint(key, actions.shape, 0, self.residuals.shape[1])
         return jnp.asarray(self.residuals)[actions, chosen]
 
 
-def residual_noise(
-    residuals: Float[np.ndarray, "rows dimensions"],
-    changes: Float[np.ndarray, "rows dimensions"],
-    actions: Int[np.ndarray, " rows"],
-    action_count: int,
-    seed: int,
-    noise_share: float,
-) -> Noise | None:
-    """Held-out residuals to draw from, where they are more than a small share of the change of state itself."""
-    if not len(residuals):
-        return None
-    spread = changes.std(axis=0)
-    share = np.divide(residuals.std(axis=0), spread, out=np.zeros_like(spread), where=spread > 0)
-    if share.max(initial=0.0) < noise_share:
-        return None
-    generator = stream(seed, "noise")
-    pools = []
-    for action in range(action_count):
-        own = residuals[actions == action]
-        pool = own if len(own) >= _FEW else residuals
-        pools.append((pool - pool.mean(axis=0))[generator.integers(0, len(pool), _RESIDUALS)])
-    return Noise(np.stack(pools))
+class LocalNoise(Noise):
+    """Draws that depend on the state: residuals in units of a spread, from steps whose states are alike.
+
+    The spread of component k is exp(score_k / 2), the score a polynomial of the place in the box, between `least` and
+    `most`. States are alike that a tree of every action brings to the same leaf; the residuals of leaf l are the rows
+    from l * draws on.
+    """
+
+    center: Float[Array | np.ndarray, " dimensions"]
+    half_width: Float[Array | np.ndarray, " dimensions"]
+    scores: Float[Array | np.ndarray, "actions features dimensions"]
+    least: Float[Array | np.ndarray, "actions dimensions"]
+    most: Float[Array | np.ndarray, "actions dimensions"]
+    column: Int[Array | np.ndarray, "actions nodes"]
+    threshold: Float[Array | np.ndarray, "actions nodes"]
+    child: Int[Array | np.ndarray, "actions nodes two"]
+    leaf: Int[Array | np.ndarray, "actions nodes"]
+    degree: int = eqx.field(static=True)
+    depth: int = eqx.field(static=True)
+    draws: int = eqx.field(static=True)
+
+    def draw(
+        self, key: Array, actions: Int[Array, " batch"], states: Float[Array, "batch dimensions"]
+    ) -> Float[Array, "batch dimensions"]:
+        rows = jnp.arange(states.shape[0])
+        position = jnp.clip((states - self.center) / self.half_width, -1.0, 1.0)
+        node = jnp.zeros_like(actions)
+        for _ in range(self.depth):
+            right = position[rows, jnp.asarray(self.column)[actions, node]] > jnp.asarray(self.threshold)[actions, node]
+            node = jnp.asarray(self.child)[actions, node, right.astype(node.dtype)]
+        first = jnp.asarray(self.leaf)[actions, node] * self.draws
+        chosen = first + jax.random.randint(key, actions.shape, 0, self.draws)
+        x = features(position, exponents(states.shape[1], self.degree), jnp)
+        score = jnp.einsum("nf,afk->nak", x, jnp.asarray(self.scores))[rows, actions]
+        score = jnp.clip(score, jnp.asarray(self.least)[actions], jnp.asarray(self.most)[actions])
+        return jnp.exp(score / 2) * jnp.asarray(self.residuals)[actions, chosen]

@@ -40,14 +40,15 @@ def _count(dimensions: int, degree: int) -> int:
     return result
 
 
-def features(positions: Any, powers: Int[np.ndarray, "features dimensions"], numpy: Any) -> Any:
+def features(positions: Any, powers: Any, numpy: Any, highest: int | None = None) -> Any:
     """Every feature at positions in the box, in NumPy or in JAX; positions outside count as its border.
 
-    Computed feature by feature as long rows, which is fast to run and small to compile.
+    Computed feature by feature as long rows, which is fast to run and small to compile. `highest` is the largest power,
+    where the powers are not known when the code is compiled.
     """
     inside = numpy.clip(positions, -1.0, 1.0).T
     chebyshev = [numpy.ones_like(inside), inside]
-    for _ in range(int(powers.max(initial=0)) - 1):
+    for _ in range((int(powers.max(initial=0)) if highest is None else highest) - 1):
         chebyshev.append(2 * inside * chebyshev[-1] - chebyshev[-2])
     if numpy is np:
         return _products(chebyshev, powers).T
@@ -61,15 +62,18 @@ def features(positions: Any, powers: Int[np.ndarray, "features dimensions"], num
 def _products(
     chebyshev: list[Float[np.ndarray, "dimensions batch"]], powers: Int[np.ndarray, "features dimensions"]
 ) -> Float[np.ndarray, "features batch"]:
-    """One multiplication a feature: the one without its last dimension, times that."""
+    """One multiplication a feature: the one without its last dimension, times that; more where that one is missing."""
     place = {tuple(row): f for f, row in enumerate(powers.tolist())}
     result = np.empty((len(powers), chebyshev[0].shape[1]))
-    for row, f in place.items():
+    for f, row in enumerate(map(tuple, powers.tolist())):
         used = [k for k, power in enumerate(row) if power]
         if len(used) < 2:
             result[f] = chebyshev[row[used[0]]][used[0]] if used else 1.0
         else:
             last = used[-1]
-            shorter = place[(*row[:last], *(0 for _ in row[last:]))]
-            np.multiply(result[shorter], chebyshev[row[last]][last], out=result[f])
+            shorter = place.get((*row[:last], *(0 for _ in row[last:])), f)
+            if shorter >= f:
+                result[f] = np.prod([chebyshev[row[k]][k] for k in used], axis=0)
+            else:
+                np.multiply(result[shorter], chebyshev[row[last]][last], out=result[f])
     return result

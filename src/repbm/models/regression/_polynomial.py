@@ -12,29 +12,65 @@ from jaxtyping import Array, Bool, Float, Int
 from repbm.models.parts._part import Part
 from repbm.models.regression._features import exponents, features, highest_degree
 from repbm.models.regression._ridge import Moments
+from repbm.models.transitions._padding import bucket, padded
 
 _ROWS = 1 << 12
 _FEW = 10
+_LEAST_FEATURES = 16
+_HIGHEST = (2, 4, 8, 16)
 
 
 class Polynomial(Part):
-    """y_k = sum_f c[a, f, k] x_f(z), with x_f the Chebyshev products up to `degree` at a position z in the box."""
+    """y_k = sum_f c[a, f, k] x_f(z), with x_f the product of Chebyshev polynomials of these powers at a place z."""
 
     coefficients: Float[Array | np.ndarray, "actions features outputs"]
-    dimensions: int = eqx.field(static=True)
-    degree: int = eqx.field(static=True)
+    powers: Int[Array | np.ndarray, "features dimensions"]
+    highest: int = eqx.field(static=True)
+    """At least the largest of the powers."""
+
+    @classmethod
+    def of(cls, coefficients: Float[np.ndarray, "actions features outputs"], powers: np.ndarray) -> Polynomial:
+        """In few shapes, filled up with coefficients of 0: every new one is compiled anew."""
+        count = bucket(len(powers), _LEAST_FEATURES)
+        filled = np.stack([padded(each, count) for each in coefficients])
+        highest = int(powers.max(initial=0))
+        return cls(filled, padded(powers, count), next(h for h in _HIGHEST if h >= highest))
+
+    @property
+    def degree(self) -> int:
+        """The largest total power of a feature that counts."""
+        return int(self._used[1].sum(axis=1).max(initial=0))
+
+    @property
+    def terms(self) -> Int[np.ndarray, "some dimensions"]:
+        """The powers of the features that count for an output, each once; the constant at least."""
+        constant = np.zeros((1, np.shape(self.powers)[1]), dtype=np.int64)
+        return np.unique(np.concatenate([constant, self._used[1]]), axis=0)
+
+    def joined(self, other: Polynomial, outputs: Bool[np.ndarray, " outputs"]) -> Polynomial:
+        """The same with these outputs of another."""
+        (own, powers), (given, others) = self._used, other._used
+        kept = np.concatenate([np.where(outputs, 0.0, own), np.where(outputs, given, 0.0)], axis=1)
+        return Polynomial.of(kept, np.concatenate([powers, others]))
+
+    @property
+    def _used(self) -> tuple[Float[np.ndarray, "actions some outputs"], Int[np.ndarray, "some dimensions"]]:
+        coefficients = np.asarray(self.coefficients)
+        used = (coefficients != 0).any(axis=(0, 2))
+        return coefficients[:, used], np.asarray(self.powers)[used]
 
     def __call__(self, positions: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions outputs"]:
-        x = features(positions, exponents(self.dimensions, self.degree), jnp)
+        x = features(positions, jnp.asarray(self.powers), jnp, self.highest)
         return jnp.einsum("nf,afk->nak", x, self.coefficients)
 
     def of_actions(
         self, positions: Float[np.ndarray, "steps dimensions"], actions: Int[np.ndarray, " steps"]
     ) -> Float[np.ndarray, "steps outputs"]:
         """In NumPy, for one given action a row."""
-        result = np.empty((len(positions), self.coefficients.shape[2]))
-        for action, rows, x in _blocks(positions, actions, self.degree, len(self.coefficients)):
-            result[rows] = x @ np.asarray(self.coefficients[action])
+        coefficients, powers = self._used
+        result = np.empty((len(positions), coefficients.shape[2]))
+        for action, rows, x in feature_blocks(positions, actions, powers, len(coefficients)):
+            result[rows] = x @ coefficients[action]
         return result
 
 
@@ -55,18 +91,19 @@ def fit_polynomial(
     dimensions, outputs = positions.shape[1], targets.shape[1]
     observations = int(counts[counts >= _FEW].min(initial=counts.max()))
     degree = 0 if _constant(targets, actions, action_count) else highest_degree(dimensions, observations, limit)
-    powers = exponents(dimensions, degree).sum(axis=1)
+    terms = exponents(dimensions, degree)
+    powers = terms.sum(axis=1)
     sizes = [int((powers <= d).sum()) for d in range(degree + 1)]
 
     fitted, kept = ([Moments.zero(len(powers), outputs) for _ in range(action_count)] for _ in range(2))
-    for action, rows, x in _blocks(positions, actions, degree, action_count):
+    for action, rows, x in feature_blocks(positions, actions, terms, action_count):
         held = held_out[rows]
         fitted[action].add(x[~held], targets[rows[~held]], weights[rows[~held]])
         kept[action].add(x[held], targets[rows[held]], weights[rows[held]])
     trials = [moments.solutions(sizes) for moments in fitted]
     errors, total = np.zeros((degree + 1, outputs)), 0.0
     judged = np.flatnonzero(held_out)
-    for action, rows, x in _blocks(positions[judged], actions[judged], degree, action_count):
+    for action, rows, x in feature_blocks(positions[judged], actions[judged], terms, action_count):
         y, w = targets[judged[rows]], weights[judged[rows]]
         total += float(w.sum())
         for d, size in enumerate(sizes):
@@ -79,7 +116,7 @@ def fit_polynomial(
         for k, d in enumerate(best):
             coefficients[action, :, k] = final[d][: sizes[top], k]
     mean = errors.min(axis=0) / total if total > 0 else np.full(outputs, np.nan)
-    return Polynomial(coefficients, dimensions, top), mean
+    return Polynomial.of(coefficients, terms[: sizes[top]]), mean
 
 
 def _constant(targets: np.ndarray, actions: np.ndarray, action_count: int) -> bool:
@@ -87,11 +124,10 @@ def _constant(targets: np.ndarray, actions: np.ndarray, action_count: int) -> bo
     return all((of_action[:1] == of_action).all() for of_action in (targets[actions == a] for a in range(action_count)))
 
 
-def _blocks(
-    positions: np.ndarray, actions: np.ndarray, degree: int, action_count: int
+def feature_blocks(
+    positions: np.ndarray, actions: np.ndarray, powers: np.ndarray, action_count: int
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Features of the rows of every action, a block at a time: memory stays small for any log."""
-    powers = exponents(positions.shape[1], degree)
     for action in range(action_count):
         rows = np.flatnonzero(actions == action)
         for start in range(0, len(rows), _ROWS):
