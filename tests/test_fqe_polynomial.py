@@ -16,7 +16,7 @@ HORIZON = 10
 
 
 def curved(extra: int = 0, at_the_end: bool = False) -> World:
-    """Two components that decay with noise, r = -|s|^2 + s_1 a; with `at_the_end` it is paid with the last step only."""
+    """Two components that decay with noise, r = -|s|^2 + s_1 a; with `at_the_end` it is paid in the last step only."""
 
     def initial(count: int, generator: np.random.Generator) -> np.ndarray:
         return np.column_stack([np.zeros(count), generator.normal(size=(count, 2 + extra))])
@@ -47,13 +47,13 @@ def error(world: World, episodes: int) -> tuple[float, float]:
     log, starts = world.log(episodes, generator)
     policy = world.evaluated()
     values = fit_fqe(log, policy, world.discount, world.horizon)
-    truth = world.returns(starts[:200], generator, 200).mean(axis=1)
+    truth = world.returns(starts[:200], generator, 2000).mean(axis=1)
     seen = log.initial_observations[:200]
     found = policy.probabilities(seen, log.actions.labels) * values(seen, np.full(200, HORIZON))
     return float(np.sqrt(np.mean((found.sum(axis=1) - truth) ** 2))), float(truth.std())
 
 
-@pytest.mark.parametrize(("extra", "episodes", "most"), [(0, 200, 0.4), (20, 200, 0.5)])
+@pytest.mark.parametrize(("extra", "episodes", "most"), [(0, 200, 0.4), (20, 400, 0.45)])
 def test_values_in_a_noisy_world(extra: int, episodes: int, most: float) -> None:
     """The degree used to be chosen by the error of targets that vary with it; and 20 columns of noise ruined it."""
     found, spread = error(curved(extra), episodes)
@@ -61,8 +61,9 @@ def test_values_in_a_noisy_world(extra: int, episodes: int, most: float) -> None
 
 
 def test_a_reward_of_the_last_step_is_not_spread_over_all() -> None:
+    """Steps with one left differ from all others, and nothing in the state says so."""
     found, _ = error(curved(at_the_end=True), 400)
-    assert found < 0.25
+    assert found < 0.04
 
 
 def test_a_thousand_episodes_take_no_time() -> None:

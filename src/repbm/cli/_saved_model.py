@@ -23,7 +23,7 @@ def check_model_file(path: Path, policies: int) -> None:
 
 
 def save(evaluation: Evaluation, path: Path) -> None:
-    """Keep the model that was fitted for the policy, with what was asked; that of the log alone where there is no other."""
+    """Keep the model fitted for the policy, with what was asked; that of the log alone where there is no other."""
     if not evaluation.models:
         raise InputError("--save-model: no model was fitted", fix="ask for one, such as --estimator repbm")
     from repbm.models import ModelQuestion

@@ -91,7 +91,9 @@ class Sums:
                         cross[fold, action, :, other] += x[here][used].T @ expected
         return cls(gram, paid, cross.reshape(folds, actions, size, -1))
 
-    def moments(self, coefficients: Float[np.ndarray, "actions features"]) -> Float[np.ndarray, "folds actions features"]:
+    def moments(
+        self, coefficients: Float[np.ndarray, "actions features"]
+    ) -> Float[np.ndarray, "folds actions features"]:
         """sum x (r + gamma sum_a' pi(a' | s') Q(s', a')) with these coefficients of Q."""
         return self.paid + self.onward @ coefficients.reshape(-1)
 

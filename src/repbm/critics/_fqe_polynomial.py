@@ -38,8 +38,7 @@ def polynomial_values(
     own targets would favor those whose values hardly vary. Where they miss what
     happens with a number of steps left, it is fitted to the steps that have it.
     """
-    used = transitions.states[transitions.onward], transitions.following[transitions.onward]
-    box = Range.over(np.concatenate([transitions.states, used[1]]))
+    box = Range.over(np.concatenate([transitions.states, transitions.following[transitions.onward]]))
     problem = Problem(transitions, actions, discount, rewards, horizon, _folds(transitions, rules.folds, seed), box)
     powers, sets = _features(problem, seed, rules)
     chain = Chain.of(problem, powers, sets, seed, rules)
@@ -66,11 +65,10 @@ class Chain:
         cls, problem: Problem, powers: np.ndarray, sets: tuple[np.ndarray, ...], seed: int, rules: FittedQRules
     ) -> Chain:
         rows = np.arange(len(problem.transitions))
-        most = max(_SAMPLED_CELLS // len(powers), 1)
         return cls(
             Sums.over(problem, rows, powers, onward=False),
             Sums.over(problem, problem.later, powers, onward=True),
-            Sample.of(problem, powers, most, stream(seed, "fqe")),
+            Sample.of(problem, powers, _sampled(powers), stream(seed, "fqe")),
             sets,
             rules.penalties,
         )
@@ -106,6 +104,11 @@ class Chain:
         return np.stack(found), picked
 
 
+def _sampled(powers: np.ndarray) -> int:
+    """How many rows the sample has."""
+    return max(_SAMPLED_CELLS // len(powers), 1)
+
+
 def _affordable(sets: tuple[np.ndarray, ...], rows: float) -> tuple[np.ndarray, ...]:
     """Those with at most half as many features as there are rows; the constant in any case."""
     return tuple(one for one in sets if len(one) <= max(rows / 2, 1)) or (np.array([0]),)
@@ -121,13 +124,12 @@ def _features(
     dimensions = problem.transitions.states.shape[1]
     counts = np.bincount(problem.transitions.actions, minlength=problem.actions)
     known = min(int(counts[counts >= 10].min(initial=counts.max())), 10 * _MOST_UNKNOWNS // problem.actions)
-    screened = exponents(dimensions, min(highest_degree(dimensions, known, _TOP), 2))
-    everything = (np.arange(len(screened)),)
-    chain = Chain.of(problem, screened, everything, seed, rules) if dimensions > 1 else None
+    screened = _screened(dimensions, known)
     kept = np.arange(dimensions)
-    if chain is not None:
-        light = Chain(chain.first, chain.later, chain.sample, everything, (min(rules.penalties),))
-        kept = relevant_columns(light.later, light.sample, light.values(problem.horizon), screened, rules)
+    if dimensions > 1:
+        sums = Sums.over(problem, problem.later, screened, onward=True)
+        sample = Sample.of(problem, screened, _sampled(screened), stream(seed, "fqe"))
+        kept = relevant_columns(sums, sample, problem.horizon, screened, rules)
     if len(kept) == dimensions:
         powers = exponents(dimensions, highest_degree(dimensions, known, _TOP))
         degrees = powers.sum(axis=1)
@@ -141,8 +143,17 @@ def _features(
     powers = powers[np.argsort(powers.sum(axis=1), kind="stable")]
     degrees = powers.sum(axis=1)
     among = powers[:, np.setdiff1d(np.arange(dimensions), kept)].sum(axis=1) == 0
-    whole = [np.flatnonzero(degrees <= d) for d in range(1, int(screened.sum(axis=1).max()) + 1)]
+    simple = (powers[:, None] == screened[None]).all(axis=2).any(axis=1)
+    whole = [np.flatnonzero(simple & (degrees <= d)) for d in range(1, int(screened.sum(axis=1).max()) + 1)]
     return powers, (*(np.flatnonzero(among & (degrees <= d)) for d in range(int(degrees[among].max()) + 1)), *whole)
+
+
+def _screened(dimensions: int, known: int) -> Int[np.ndarray, "features dimensions"]:
+    """The features that tell which columns matter: all up to degree 2; without products where those are many."""
+    if highest_degree(dimensions, known, 2) == 2:
+        return exponents(dimensions, 2)
+    powers = exponents(dimensions, 1)
+    return np.concatenate([powers, 2 * powers[1:]]) if 10 * (2 * dimensions + 1) <= known else powers
 
 
 def _folds(transitions: BellmanTable, count: int, seed: int) -> Int[np.ndarray, " rows"]:

@@ -1,4 +1,4 @@
-"""Fitted Q evaluation where steps differ by when they are taken: each number of steps left by the steps that have it."""
+"""Fitted Q evaluation where time matters: each number of steps left by the steps that have it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def changes_with_time(
 ) -> bool:
     """Whether the steps with a number of steps left tell as much of what it is worth as all steps together do.
 
-    What these values miss there, r + gamma V - Q, is regressed on the state, action by action, and predicted for held-out
-    episodes. In a world that a polynomial follows this only adds noise. Where time matters it helps; and where the
-    world follows no polynomial it hardly hurts, while mistakes of all steps together, small in each, add up.
+    What these values miss there, r + gamma V - Q, is regressed on the state, action by action, and predicted for
+    held-out episodes. In a world that a polynomial follows this only adds noise. Where time matters it helps;
+    and where the world follows no polynomial it hardly hurts, while mistakes of all steps together add up.
     """
     linear = np.flatnonzero(powers.sum(axis=1) <= 1)
     part = problem.transitions

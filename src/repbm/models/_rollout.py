@@ -186,7 +186,7 @@ def _walk_stepwise(policy: ObservationPolicy, model: ContinuousModel) -> _Walker
         step, count = int(walk.step), len(left)
         fewest = count // 2 if count > _SMALLEST_BATCH else 0
         while True:
-            # As `active` and `worthwhile`, without the compiler: every call of it would cost as much as the policy does.
+            # As `active` and `worthwhile`, without the compiler: its calls would cost as much as the policy does.
             active = (step < left) & (np.asarray(walk.survival) > _NEGLIGIBLE)
             if active.sum() <= fewest:
                 return walk
@@ -197,7 +197,7 @@ def _walk_stepwise(policy: ObservationPolicy, model: ContinuousModel) -> _Walker
                 probabilities = np.zeros((count, len(model.labels)), walk.states.dtype)
                 probabilities[:, 0] = 1.0
                 probabilities[active] = policy.probabilities(states[active], model.labels)
-            walk = _stepped(model, walk, given, probabilities)
+            walk = _stepped(model, walk, given, jnp.asarray(probabilities))
             step += 1
 
     return walked
