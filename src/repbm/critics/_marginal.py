@@ -62,9 +62,7 @@ class CrossFittedValues:
         return result
 
 
-def fit_marginal(
-    case: Case, name: str, seed: int, rules: RatioRules, fitted_q: FittedQRules
-) -> CrossFittedValues:
+def fit_marginal(case: Case, name: str, seed: int, rules: RatioRules, fitted_q: FittedQRules) -> CrossFittedValues:
     """Fitted Q evaluation and state ratios, both by folds of the episodes."""
     n = len(case.data)
     folds = stream(seed, "marginal-folds").permutation(n) % min(rules.folds, n)

@@ -44,7 +44,9 @@ def checks_of(
 
 def _unseen(case: Case) -> Check:
     shown = ", ".join(map(str, case.unseen[:3]))
-    words = f"it may do what the log never shows ({shown})" if case.unseen else "the log shows every action of the policy"
+    words = (
+        f"it may do what the log never shows ({shown})" if case.unseen else "the log shows every action of the policy"
+    )
     return Check("actions", not case.unseen, words)
 
 

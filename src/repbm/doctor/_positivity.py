@@ -61,8 +61,13 @@ def uncovered_regions(
         for conditions, inside in regions:
             share = float(demand[rows[inside]].sum() / total)
             hits, count = int(taken[inside].sum()), len(inside)
-            rate = rules.least_rate * float(np.average(odds[rows[inside], action], weights=visits[rows[inside]] + 1e-12))
-            if share >= (0.0 if known_table else rules.least_share) and binom.cdf(hits, count, rate) < rules.significance:
+            rate = rules.least_rate * float(
+                np.average(odds[rows[inside], action], weights=visits[rows[inside]] + 1e-12)
+            )
+            if (
+                share >= (0.0 if known_table else rules.least_share)
+                and binom.cdf(hits, count, rate) < rules.significance
+            ):
                 found.append(Region(str(label), conditions, hits, count, share))
     if known_table and sum(region.share for region in found) < rules.least_share:
         return []

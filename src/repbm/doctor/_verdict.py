@@ -153,7 +153,9 @@ def judge(
     """From the log, the policy, and the critic behind the answer; never from a truth."""
     data = case.data
     weights = None if data.behavior is None else case.weights
-    checks, precision = (None, None) if critic is None and not case.unseen else checks_of(case, critic, rules, positivity)
+    checks, precision = (
+        (None, None) if critic is None and not case.unseen else checks_of(case, critic, rules, positivity)
+    )
     return Verdict(
         mean_length=float(data.lengths.mean()),
         longest=data.longest,

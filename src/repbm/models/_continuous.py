@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
@@ -18,6 +17,7 @@ from repbm.models.parts._noise import Noise
 from repbm.models.parts._reward import Reward
 from repbm.models.parts._saturation import Saturation
 from repbm.models.parts._termination import Termination
+from repbm.models.transitions._arrays import module_of
 from repbm.policies import ObservationPolicy
 
 _NOTED = 0.005
@@ -49,10 +49,10 @@ class ContinuousModel(Model):
         return self.noise is not None
 
     def step(
-        self, states: Float[Array, "batch dimensions"], actions: Int[Array, " batch"], key: Array
+        self, states: Float[Array, "batch dimensions"], actions: Int[Array, " batch"], key: Array | np.random.Generator
     ) -> tuple[Float[Array, "batch dimensions"], Float[Array, " batch"], Float[Array, " batch"]]:
         """The next states, the rewards, and the probabilities that the episode ends there."""
-        rows = jnp.arange(states.shape[0])
+        rows = module_of(states).arange(states.shape[0])
         following = self.dynamics(states)[rows, actions]
         if self.noise is not None:
             following = following + self.noise.draw(key, actions, states)

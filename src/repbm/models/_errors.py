@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from repbm.data import Trajectories
-from repbm.models.transitions._padding import bucket, padded
 from repbm.models.transitions._table import TransitionTable
 
 if TYPE_CHECKING:
@@ -26,15 +23,13 @@ def one_step_losses(model: ContinuousModel, data: Trajectories) -> Float[np.ndar
     table = TransitionTable.of(data, None, horizon=model.horizon)
     result = np.empty(len(table))
     following = np.where(table.followed[:, None], table.next_states, 0.0)
-    with jax.enable_x64(True):
-        for start in range(0, len(table), _BLOCK):
-            rows = np.arange(start, min(start + _BLOCK, len(table)))
-            at = padded(rows, bucket(len(rows)), fill=start)
-            states, rewards = _expected(model, jnp.asarray(table.states[at]), jnp.asarray(table.actions[at]))
-            miss = np.asarray(states)[: len(rows)] - following[rows]
-            with np.errstate(over="ignore"):
-                squares = np.where(table.followed[rows], (miss**2).sum(axis=1), 0.0)
-                result[rows] = (np.asarray(rewards)[: len(rows)] - table.rewards[rows]) ** 2 + squares
+    for start in range(0, len(table), _BLOCK):
+        rows = np.arange(start, min(start + _BLOCK, len(table)))
+        states, rewards = _expected(model, table.states[rows], table.actions[rows])
+        with np.errstate(over="ignore", invalid="ignore"):
+            miss = states - following[rows]
+            squares = np.where(table.followed[rows], (miss**2).sum(axis=1), 0.0)
+            result[rows] = (rewards - table.rewards[rows]) ** 2 + squares
     # Squares beyond floating point stay comparable, and weights times losses finite.
     return np.minimum(result, _LARGEST)
 
@@ -52,31 +47,26 @@ def path_error(model: ContinuousModel, data: Trajectories, ahead: int, most_wind
     starts = starts[np.linspace(0, len(starts) - 1, min(len(starts), most_windows)).astype(int)]
     actions = data.actions.codes[starts[:, None] + np.arange(ahead)].astype(np.int32)
     begin, end = (data.observations[at].astype(np.float64) for at in (starts, starts + ahead))
-    with jax.enable_x64(True):
-        reached = np.asarray(_followed(model, jnp.asarray(begin), jnp.asarray(actions)))
+    reached = begin
+    for action in actions.T:
+        reached = _next(model, reached, action)
     moved = np.sqrt(((end - begin) ** 2).mean(axis=0))
     missed = np.sqrt(((reached - end) ** 2).mean(axis=0))
     shares = missed[moved > 0] / moved[moved > 0]
     return float(np.sqrt((shares**2).mean())) if len(shares) else 0.0
 
 
-@eqx.filter_jit
 def _expected(
-    model: ContinuousModel, states: Float[Array, "batch dimensions"], actions: Int[Array, " batch"]
-) -> tuple[Float[Array, "batch dimensions"], Float[Array, " batch"]]:
+    model: ContinuousModel, states: Float[np.ndarray, "batch dimensions"], actions: Int[np.ndarray, " batch"]
+) -> tuple[Float[np.ndarray, "batch dimensions"], Float[np.ndarray, " batch"]]:
     """The expected next states and rewards."""
-    rows = jnp.arange(states.shape[0])
-    following = model.saturation(model.dynamics(states)[rows, actions])
-    return following, model.reward(states, following)[rows, actions]
+    following = _next(model, states, actions)
+    return following, np.asarray(model.reward(states, following))[np.arange(len(states)), actions]
 
 
-@eqx.filter_jit
-def _followed(
-    model: ContinuousModel, states: Float[Array, "batch dimensions"], actions: Int[Array, "batch ahead"]
-) -> Float[Array, "batch dimensions"]:
-    rows = jnp.arange(states.shape[0])
-
-    def step(now: Array, action: Array) -> tuple[Array, None]:
-        return model.saturation(model.dynamics(now)[rows, action]), None
-
-    return jax.lax.scan(step, states, actions.T)[0]
+def _next(
+    model: ContinuousModel, states: Float[np.ndarray, "batch dimensions"], actions: Int[np.ndarray, " batch"]
+) -> Float[np.ndarray, "batch dimensions"]:
+    with jax.enable_x64(True):
+        expected = np.asarray(model.dynamics(states))[np.arange(len(states)), actions]
+        return np.asarray(model.saturation(expected))

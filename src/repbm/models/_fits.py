@@ -17,7 +17,6 @@ from repbm.models._tabular import fit_tabular
 from repbm.models.dynamics._closed_form import CLOSED_FORM
 from repbm.models.dynamics._context import FitContext
 from repbm.models.dynamics._kind import DynamicsKind
-from repbm.models.dynamics._network_fit import NETWORK
 from repbm.models.objectives._objective import Objective
 from repbm.models.training._loop import Progress
 

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Bool, Float, Int
 
 from repbm.core import Label, NoveltyRules, draw
 from repbm.data import Trajectories
+from repbm.models._stepwise import step_rows
 from repbm.policies import ObservationPolicy
 
 if TYPE_CHECKING:
@@ -84,7 +82,6 @@ def first_novel_steps(
     around, count = NeighborMap(data, rules), len(states)
     first = np.full(count, horizon)
     going = np.ones(count, dtype=bool)
-    key = jax.random.key(int(generator.integers(1 << 31)))
     for t in range(horizon):
         asked = np.flatnonzero(going)
         if not len(asked):
@@ -94,8 +91,7 @@ def first_novel_steps(
         met = asked[around.novel(states[asked], taken)]
         first[met], going[met] = t, False
         actions[asked] = np.maximum(taken, 0)
-        with jax.enable_x64(True):
-            following, ending = map(np.asarray, _moved(model, states, actions, jax.random.fold_in(key, t)))
+        following, _, ending = step_rows(model, states, actions, generator)
         states = np.where(going[:, None], following, states)
         going &= generator.random(count) >= ending
     return first
@@ -122,14 +118,3 @@ def _drawn(odds: Float[np.ndarray, "batch actions"], generator: np.random.Genera
     rest = 1 - odds.sum(axis=1, keepdims=True)
     taken = draw(np.hstack([odds, np.where(rest > _ROUNDING, rest, 0.0)]), generator)
     return np.where(taken < odds.shape[1], taken, np.where(rest[:, 0] > _ROUNDING, -1, odds.shape[1] - 1))
-
-
-@eqx.filter_jit
-def _moved(
-    model: ContinuousModel,
-    states: Float[Array | np.ndarray, "batch dimensions"],
-    actions: Int[Array | np.ndarray, " batch"],
-    key: Array,
-) -> tuple[Float[Array, "batch dimensions"], Float[Array, " batch"]]:
-    following, _, ending = model.step(jnp.asarray(states), jnp.asarray(actions), key)
-    return following, ending

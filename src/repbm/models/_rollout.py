@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import equinox as eqx
@@ -14,6 +14,7 @@ from jaxtyping import Array, Bool, Float, Int
 from repbm.core import InputError
 from repbm.models._compiled_policy import compiled, traceable
 from repbm.models._model import ModelValues
+from repbm.models._stepwise import NEGLIGIBLE, walk_stepwise
 from repbm.models.transitions._padding import bucket, padded
 from repbm.policies import ObservationPolicy
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _LARGEST_BATCH = 1 << 13
 _SMALLEST_BATCH = 1 << 6
-_NEGLIGIBLE = 1e-9
 
 
 def roll_out(
@@ -44,25 +44,59 @@ def roll_out(
     count = len(states)
     model = jax.tree.map(lambda leaf: np.asarray(leaf, dtype) if eqx.is_inexact_array_like(leaf) else leaf, model)
     first = np.full(count, -1) if first_actions is None else first_actions
-    walk = _walk_compiled(policy, model) if traceable(policy) else _walk_stepwise(policy, model)
     values, squares, left = np.zeros(count), np.zeros(count), np.zeros(count, dtype=bool)
-    # States with equally many steps left go together: a batch stops when its last one is done.
-    order = np.argsort(-steps_left, kind="stable")
+    rounds = _compiled_rounds if traceable(policy) else _stepwise_rounds
     with jax.enable_x64(True):
-        for start in range(0, count, _LARGEST_BATCH):
-            rows = order[start : start + _LARGEST_BATCH]
-            begin = _Walk.begin(states[rows].astype(dtype))
-            for draw in range(rollouts):
-                key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), start), draw)
-                total, outside = _finished(
-                    walk, begin, _Conditions(steps_left[rows], first[rows], np.asarray(discount, dtype), key)
-                )
-                values[rows] += total
-                squares[rows] += total**2
-                left[rows] |= outside
+        for rows, total, outside in rounds(
+            model, policy, states.astype(dtype), steps_left, first, discount, rollouts, seed
+        ):
+            values[rows] += total
+            squares[rows] += total**2
+            left[rows] |= outside
     values /= rollouts
     variance = np.maximum(squares / rollouts - values**2, 0.0)
     return ModelValues(values, np.sqrt(variance * rollouts / max(rollouts - 1, 1)), left)
+
+
+_Rounds = Iterator[tuple[Int[np.ndarray, " some"], Float[np.ndarray, " some"], Bool[np.ndarray, " some"]]]
+"""Rows, what a rollout from each of them earns, and whether it leaves the range of the log."""
+
+
+def _stepwise_rounds(
+    model: ContinuousModel,
+    policy: ObservationPolicy,
+    states: Float[np.ndarray, "states dimensions"],
+    steps_left: Int[np.ndarray, " states"],
+    first: Int[np.ndarray, " states"],
+    discount: float,
+    rollouts: int,
+    seed: int,
+) -> _Rounds:
+    every = np.arange(len(states))
+    for number in range(rollouts):
+        yield every, *walk_stepwise(model, policy, states, steps_left, first, discount, seed, number)
+
+
+def _compiled_rounds(
+    model: ContinuousModel,
+    policy: ObservationPolicy,
+    states: Float[np.ndarray, "states dimensions"],
+    steps_left: Int[np.ndarray, " states"],
+    first: Int[np.ndarray, " states"],
+    discount: float,
+    rollouts: int,
+    seed: int,
+) -> _Rounds:
+    walk = _walk_compiled(policy, model)
+    # States with equally many steps left go together: a batch stops when its last one is done.
+    order = np.argsort(-steps_left, kind="stable")
+    for start in range(0, len(states), _LARGEST_BATCH):
+        rows = order[start : start + _LARGEST_BATCH]
+        begin = _Walk.begin(states[rows])
+        for draw in range(rollouts):
+            key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), start), draw)
+            given = _Conditions(steps_left[rows], first[rows], np.asarray(discount, states.dtype), key)
+            yield rows, *_finished(walk, begin, given)
 
 
 def _finished(
@@ -128,7 +162,7 @@ class _Walk(NamedTuple):
         )
 
     def active(self, given: _Conditions) -> Bool[Array, " batch"]:
-        return jnp.asarray((self.step < given.steps_left) & (self.survival > _NEGLIGIBLE))
+        return jnp.asarray((self.step < given.steps_left) & (self.survival > NEGLIGIBLE))
 
     def worthwhile(self, given: _Conditions) -> Bool[Array, ""]:
         """Whether to go on with all together: more than half are under way, or the batch is the smallest anyway."""
@@ -176,31 +210,3 @@ def _looped(model: ContinuousModel, follow: Callable[[Array], Array], walk: _Wal
         lambda now: _advanced(model, now, given, follow(jnp.asarray(now.states))),
         walk,
     )
-
-
-def _walk_stepwise(policy: ObservationPolicy, model: ContinuousModel) -> _Walker:
-    """Step by step, the policy asked in between: what it raises reaches the user as it is."""
-
-    def walked(walk: _Walk, given: _Conditions) -> _Walk:
-        left = np.asarray(given.steps_left)
-        step, count = int(walk.step), len(left)
-        fewest = count // 2 if count > _SMALLEST_BATCH else 0
-        while True:
-            # As `active` and `worthwhile`, without the compiler: its calls would cost as much as the policy does.
-            active = (step < left) & (np.asarray(walk.survival) > _NEGLIGIBLE)
-            if active.sum() <= fewest:
-                return walk
-            states = np.asarray(walk.states, dtype=np.float64)
-            if active.all():
-                probabilities = policy.probabilities(states, model.labels).astype(walk.states.dtype, copy=False)
-            else:
-                probabilities = np.zeros((count, len(model.labels)), walk.states.dtype)
-                probabilities[:, 0] = 1.0
-                probabilities[active] = policy.probabilities(states[active], model.labels)
-            walk = _stepped(model, walk, given, jnp.asarray(probabilities))
-            step += 1
-
-    return walked
-
-
-_stepped = eqx.filter_jit(_advanced)

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_matrix
 
 from repbm.core import FitRules, InputError, NoveltyRules
-from repbm.data import Support, Trajectories, found_states, numbered_states
+from repbm.data import Support, Trajectories, found_states
 from repbm.models._model import Model, ModelValues
 from repbm.models._novelty import logged_odds
 from repbm.models.objectives._objective import Objective

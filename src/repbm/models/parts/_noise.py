@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
 from repbm.models.parts._part import Part
 from repbm.models.regression._features import exponents, features
+from repbm.models.transitions._arrays import by_action, module_of, random_integers
 
 
 class Noise(Part):
@@ -18,10 +17,10 @@ class Noise(Part):
     residuals: Float[Array | np.ndarray, "actions draws dimensions"]
 
     def draw(
-        self, key: Array, actions: Int[Array, " batch"], states: Float[Array, "batch dimensions"]
+        self, key: Array | np.random.Generator, actions: Int[Array, " batch"], states: Float[Array, "batch dimensions"]
     ) -> Float[Array, "batch dimensions"]:
-        chosen = jax.random.randint(key, actions.shape, 0, self.residuals.shape[1])
-        return jnp.asarray(self.residuals)[actions, chosen]
+        chosen = random_integers(key, actions.shape, self.residuals.shape[1])
+        return module_of(states).asarray(self.residuals)[actions, chosen]
 
 
 class LocalNoise(Noise):
@@ -46,17 +45,20 @@ class LocalNoise(Noise):
     draws: int = eqx.field(static=True)
 
     def draw(
-        self, key: Array, actions: Int[Array, " batch"], states: Float[Array, "batch dimensions"]
+        self, key: Array | np.random.Generator, actions: Int[Array, " batch"], states: Float[Array, "batch dimensions"]
     ) -> Float[Array, "batch dimensions"]:
-        rows = jnp.arange(states.shape[0])
-        position = jnp.clip((states - self.center) / self.half_width, -1.0, 1.0)
-        node = jnp.zeros_like(actions)
+        numpy = module_of(states)
+        rows = numpy.arange(states.shape[0])
+        position = numpy.clip((states - self.center) / self.half_width, -1.0, 1.0)
+        node = numpy.zeros_like(actions)
         for _ in range(self.depth):
-            right = position[rows, jnp.asarray(self.column)[actions, node]] > jnp.asarray(self.threshold)[actions, node]
-            node = jnp.asarray(self.child)[actions, node, right.astype(node.dtype)]
-        first = jnp.asarray(self.leaf)[actions, node] * self.draws
-        chosen = first + jax.random.randint(key, actions.shape, 0, self.draws)
-        x = features(position, exponents(states.shape[1], self.degree), jnp)
-        score = jnp.einsum("nf,afk->nak", x, jnp.asarray(self.scores))[rows, actions]
-        score = jnp.clip(score, jnp.asarray(self.least)[actions], jnp.asarray(self.most)[actions])
-        return jnp.exp(score / 2) * jnp.asarray(self.residuals)[actions, chosen]
+            right = (
+                position[rows, numpy.asarray(self.column)[actions, node]] > numpy.asarray(self.threshold)[actions, node]
+            )
+            node = numpy.asarray(self.child)[actions, node, right.astype(node.dtype)]
+        first = numpy.asarray(self.leaf)[actions, node] * self.draws
+        chosen = first + random_integers(key, actions.shape, self.draws)
+        x = features(position, exponents(states.shape[1], self.degree), numpy)
+        score = by_action(x, numpy.asarray(self.scores))[rows, actions]
+        score = numpy.clip(score, numpy.asarray(self.least)[actions], numpy.asarray(self.most)[actions])
+        return numpy.exp(score / 2) * numpy.asarray(self.residuals)[actions, chosen]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from repbm.core import FitRules
 from repbm.models.parts._part import Part
+from repbm.models.transitions._arrays import module_of
 from repbm.models.transitions._table import TransitionTable
 
 
@@ -26,13 +26,14 @@ class Saturation(Part):
     """The components that are stopped at all."""
 
     def __call__(self, states: Float[Array, "*batch dimensions"]) -> Float[Array, "*batch dimensions"]:
-        result = jnp.clip(states, self.low, self.high)
+        numpy = module_of(states)
+        result = numpy.clip(states, self.low, self.high)
         for j in self.dimensions:
             for hit, reset in (
                 (states[..., j] <= self.low[j], self.reset_low[j]),
                 (states[..., j] >= self.high[j], self.reset_high[j]),
             ):
-                result = jnp.where(hit[..., None] & ~jnp.isnan(reset), reset, result)
+                result = numpy.where(hit[..., None] & ~numpy.isnan(reset), reset, result)
         return result
 
 

@@ -6,13 +6,12 @@ from abc import abstractmethod
 from typing import Any
 
 import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
 from repbm.models.parts._part import Part
 from repbm.models.regression._features import exponents, features
+from repbm.models.transitions._arrays import module_of, sigmoid
 
 
 class Termination(Part):
@@ -31,7 +30,7 @@ class Never(Termination):
     """The log never ends early: only the horizon ends an episode."""
 
     def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
-        return jnp.zeros(states.shape[0], states.dtype)
+        return module_of(states).zeros(states.shape[0], states.dtype)
 
 
 class Box(Termination):
@@ -50,7 +49,7 @@ class Box(Termination):
     outside: Float[Array | np.ndarray, ""]
 
     def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
-        return self.probabilities(states, jnp)
+        return self.probabilities(states, module_of(states))
 
     def probabilities(self, states: Any, numpy: Any) -> Any:
         """In NumPy or in JAX."""
@@ -77,8 +76,10 @@ class Logistic(Termination):
     degree: int = eqx.field(static=True)
 
     def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
-        x = features((states - self.center) / self.half_width, exponents(self.dimensions, self.degree), jnp)
-        return jax.nn.sigmoid(x @ self.coefficients)
+        x = features(
+            (states - self.center) / self.half_width, exponents(self.dimensions, self.degree), module_of(states)
+        )
+        return sigmoid(x @ self.coefficients)
 
 
 class ActionLogistic(Termination):
@@ -95,8 +96,10 @@ class ActionLogistic(Termination):
         return self._every(states).mean(axis=1)
 
     def ending(self, states: Float[Array, "batch dimensions"], actions: Int[Array, " batch"]) -> Float[Array, " batch"]:
-        return self._every(states)[jnp.arange(states.shape[0]), actions]
+        return self._every(states)[module_of(states).arange(states.shape[0]), actions]
 
     def _every(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions"]:
-        x = features((states - self.center) / self.half_width, exponents(self.dimensions, self.degree), jnp)
-        return jax.nn.sigmoid(x @ self.coefficients.T)
+        x = features(
+            (states - self.center) / self.half_width, exponents(self.dimensions, self.degree), module_of(states)
+        )
+        return sigmoid(x @ self.coefficients.T)

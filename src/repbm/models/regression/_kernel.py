@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from repbm.models.parts._part import Part
+from repbm.models.transitions._arrays import by_action, module_of
 
 _ROWS = 1 << 12
 
@@ -25,14 +26,19 @@ class KernelSum(Part):
 
     def __call__(self, positions: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions outputs"]:
         actions, count, size = self.centers.shape
-        inside = jnp.clip(positions, -1.0, 1.0)
+        numpy = module_of(positions)
+        inside = numpy.clip(positions, -1.0, 1.0)
         x, y = inside / self.lengths, self.centers.reshape(actions * count, size)
         squares = (x * x).sum(axis=1)[:, None] + (y * y).sum(axis=1) - 2 * x @ y.T
-        s = jnp.sqrt(5 * jnp.maximum(squares, 0.0))
-        near = (1 + s + s * s / 3) * jnp.exp(-s)
-        terms = jnp.concatenate([jnp.ones_like(inside[:, :1]), inside], axis=1)
-        curved = jnp.einsum("nac,ack->nak", near.reshape(-1, actions, count), self.coefficients)
-        return curved + jnp.einsum("nt,atk->nak", terms, self.trend)
+        s = numpy.sqrt(5 * numpy.maximum(squares, 0.0))
+        near = (1 + s + s * s / 3) * numpy.exp(-s)
+        terms = numpy.concatenate([numpy.ones_like(inside[:, :1]), inside], axis=1)
+        near = near.reshape(-1, actions, count)
+        if numpy is np:
+            curved = np.stack([near[:, a] @ self.coefficients[a] for a in range(actions)], axis=1)
+        else:
+            curved = jnp.einsum("nac,ack->nak", near, self.coefficients)
+        return curved + by_action(terms, self.trend)
 
     def of_actions(
         self, positions: Float[np.ndarray, "steps dimensions"], actions: Int[np.ndarray, " steps"]

@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 from repbm.models.parts._part import Part
 from repbm.models.regression._features import exponents, features, highest_degree
 from repbm.models.regression._ridge import Moments
+from repbm.models.transitions._arrays import by_action
 from repbm.models.transitions._padding import bucket, padded
 
 _ROWS = 1 << 12
@@ -60,8 +61,10 @@ class Polynomial(Part):
         return coefficients[:, used], np.asarray(self.powers)[used]
 
     def __call__(self, positions: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions outputs"]:
-        x = features(positions, jnp.asarray(self.powers), jnp, self.highest)
-        return jnp.einsum("nf,afk->nak", x, self.coefficients)
+        if isinstance(positions, np.ndarray):
+            coefficients, powers = self._used
+            return by_action(features(positions, powers, np), coefficients)
+        return by_action(features(positions, jnp.asarray(self.powers), jnp, self.highest), self.coefficients)
 
     def of_actions(
         self, positions: Float[np.ndarray, "steps dimensions"], actions: Int[np.ndarray, " steps"]

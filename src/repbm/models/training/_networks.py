@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from repbm.models.parts._part import Part
+from repbm.models.transitions._arrays import by_action, module_of
 
 
 class Layers(Part):
@@ -40,7 +41,10 @@ class Layers(Part):
     def __call__(self, x: Float[Array, "batch inputs"]) -> Float[Array, "batch outputs"]:
         for w, b in zip(self.weights, self.biases, strict=True):
             x = x @ w + b
-            x = jax.nn.relu(x) if self.rectified else jnp.tanh(x)
+            if isinstance(x, np.ndarray):
+                x = np.maximum(x, 0.0) if self.rectified else np.tanh(x)
+            else:
+                x = jax.nn.relu(x) if self.rectified else jnp.tanh(x)
         return x
 
 
@@ -90,7 +94,7 @@ class PaperNetwork(Network):
         return self.representation(states)
 
     def outcomes(self, x: Float[Array, "batch features"]) -> Float[Array, "batch actions outputs"]:
-        return jnp.einsum("nf,afk->nak", x, self.heads) + self.intercepts
+        return by_action(x, self.heads) + self.intercepts
 
 
 class ResidualNetwork(Network):
@@ -119,10 +123,11 @@ class ResidualNetwork(Network):
         return self.layers(states)
 
     def features(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch features"]:
-        return jnp.concatenate([jnp.ones_like(states[:, :1]), states, self.layers(states)], axis=1)
+        numpy = module_of(states)
+        return numpy.concatenate([numpy.ones_like(states[:, :1]), states, self.layers(states)], axis=1)
 
     def outcomes(self, x: Float[Array, "batch features"]) -> Float[Array, "batch actions outputs"]:
-        return jnp.einsum("nf,afk->nak", x, self.heads)
+        return by_action(x, self.heads)
 
 
 class Units(Part):
