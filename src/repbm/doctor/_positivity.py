@@ -40,8 +40,8 @@ def uncovered_regions(
 ) -> list[Region]:
     """Regions that matter to the policy and that the log does not show, the largest first.
 
-    For every action, a tree of the states in which the policy takes it tells where it was logged and where not. A region
-    is uncovered if the action was logged so seldom there that a rate of `least_rate` times the policy's own is
+    For every action, a tree of the states in which the policy takes it tells where it was logged and where not. A
+    region is uncovered if the action was logged so seldom there that a rate of `least_rate` times the policy's own is
     implausible. States count as often as the policy comes to them (`ratios`).
     """
     if case.decisions.matrix is None or not case.data.observations.shape[1]:

@@ -41,10 +41,11 @@ class Corrected:
     """The mean of V_0(s_0) + sum_t discount^t W_t d_t, with the surprise d_t = r_t + discount V_{t+1} - Q_t.
 
     W_t = omega_t(s_t) pi(a_t | s_t) / mu(a_t | s_t), over its mean at every step: the weight of a step is a *marginal*
-    one, that of coming to its state, and not the product of all ratios on the way (Kallus & Uehara 2020). V, Q and omega
-    are those of critics fitted without the episode itself. To the standard error of the contributions `critic_share` of
-    the critics' own is added: the more they differ from fold to fold, the more of their error is left. Where an episode is cut off and what comes next was not
-    logged there is no surprise. Contributions are linearized: they contain what re-weighting takes from each other.
+    one, that of coming to its state, and not the product of all ratios on the way (Kallus & Uehara 2020). V, Q and
+    omega are those of critics fitted without the episode itself. To the standard error of the contributions
+    `critic_share` of the critics' own is added: the more they differ from fold to fold, the more of their error is
+    left. Where an episode is cut off and what comes next was not logged there is no surprise. Contributions are
+    linearized: they contain what re-weighting takes from each other.
     """
 
     critic: Critic

@@ -24,7 +24,8 @@ def headline(entries: Sequence[Entry], verdict: Verdict) -> int | None:
     """The place of the answer among the entries of one policy; None where none has a value.
 
     The corrected estimate where there is one. Else, where importance weights hold (see `Verdict`), the doubly robust
-    one; else the model's. Where nothing may answer it still stands there, and the verdict says what it is worth. Estimates of the softened policy, another one, answer only where there is nothing else.
+    one; else the model's. Where nothing may answer it still stands there, and the verdict says what it is worth.
+    Estimates of the softened policy, another one, answer only where there is nothing else.
     """
     roles = _WEIGHTS_FIRST if verdict.weights else _MODELS_FIRST
     known = [k for k, entry in enumerate(entries) if entry.row["value"] is not None]

@@ -21,8 +21,8 @@ from repbm.models.objectives._objective import Objective
 from repbm.models.training._loop import Progress
 
 KINDS: tuple[DynamicsKind, ...] = (CLOSED_FORM,)
-"""The kinds of dynamics that are compared by default. `AutoFit(kinds=(*KINDS, NETWORK))` compares a network, too: half a
-minute of training, which the answer no longer rests on."""
+"""The kinds of dynamics that are compared by default. `AutoFit(kinds=(*KINDS, NETWORK))` compares a network, too: half
+a minute of training, which the answer no longer rests on."""
 
 
 class ModelFit(ABC):
