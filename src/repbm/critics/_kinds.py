@@ -169,6 +169,11 @@ class Marginal(CriticKind):
     def needs_behavior(self, case: Case) -> bool:
         return True
 
+    def check(self, case: Case) -> None:
+        super().check(case)
+        if len(case.data) < 2:
+            raise InputError("one episode cannot be judged by what others teach", fix="log more, or ask another one")
+
     def fit(self, case: Case, request: Request) -> tuple[Critic, Model | None]:
         request.announce("values and state ratios, by folds")
         return fit_marginal(case, self.name, request.seed, request.ratio, request.fitted_q), None

@@ -36,7 +36,8 @@ def verdict_of(
 
 def can_be_answered(case: Case) -> bool:
     """Whether the policy can act in any state, the log shows all it does, and there are episodes to learn from."""
-    return isinstance(case.policy, ObservationPolicy) and not case.unseen and case.data.behavior is not None
+    several = len(case.data) > 1 and case.data.behavior is not None
+    return several and isinstance(case.policy, ObservationPolicy) and not case.unseen
 
 
 def answering_critic(case: Case, seed: int, thresholds: Thresholds) -> MarginalCritic:

@@ -11,7 +11,7 @@ import numpy as np
 from repbm.core import InputError, Progress, Thresholds, silent
 from repbm.data import Trajectories
 from repbm.doctor import Verdict, can_be_answered, examine, verdict_of
-from repbm.estimators import Case, DirectMethod, Estimator, EstimatorSpec, as_estimator, default_estimators
+from repbm.estimators import Case, DirectMethod, Estimator, EstimatorSpec, Role, as_estimator, default_estimators
 from repbm.evaluation._critics import Critics, critic_kind
 from repbm.evaluation._details import (
     PolicyDetails,
@@ -207,6 +207,8 @@ def _default(case: Case) -> list[EstimatorSpec]:
     chosen = default_estimators(known, acts)
     if not known:
         chosen = [spec for spec in chosen if spec.critic is None or not critic_kind(spec.critic).needs_behavior(case)]
+    if len(case.data) < 2:
+        chosen = [spec for spec in chosen if spec.role is not Role.CORRECTED]
     if not chosen:
         raise InputError(
             "the log tells neither how probable its actions were nor is the policy known beyond its steps",

@@ -49,8 +49,15 @@ class ContinuousModel(Model):
         return self.noise is not None
 
     def step(
-        self, states: Float[Array, "batch dimensions"], actions: Int[Array, " batch"], key: Array | np.random.Generator
-    ) -> tuple[Float[Array, "batch dimensions"], Float[Array, " batch"], Float[Array, " batch"]]:
+        self,
+        states: Float[Array | np.ndarray, "batch dimensions"],
+        actions: Int[Array | np.ndarray, " batch"],
+        key: Array | np.random.Generator,
+    ) -> tuple[
+        Float[Array | np.ndarray, "batch dimensions"],
+        Float[Array | np.ndarray, " batch"],
+        Float[Array | np.ndarray, " batch"],
+    ]:
         """The next states, the rewards, and the probabilities that the episode ends there."""
         rows = module_of(states).arange(states.shape[0])
         following = self.dynamics.taken(states, actions)

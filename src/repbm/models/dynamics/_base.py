@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+import numpy as np
 from jaxtyping import Array, Float, Int
 
 from repbm.models.parts._part import Part
@@ -14,10 +15,12 @@ class Dynamics(Part):
     """The expected next state of every action."""
 
     @abstractmethod
-    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions dimensions"]: ...
+    def __call__(
+        self, states: Float[Array | np.ndarray, "batch dimensions"]
+    ) -> Float[Array | np.ndarray, "batch actions dimensions"]: ...
 
     def taken(
-        self, states: Float[Array, "batch dimensions"], actions: Int[Array, " batch"]
-    ) -> Float[Array, "batch dimensions"]:
+        self, states: Float[Array | np.ndarray, "batch dimensions"], actions: Int[Array | np.ndarray, " batch"]
+    ) -> Float[Array | np.ndarray, "batch dimensions"]:
         """The expected next state of one action a row."""
         return self(states)[module_of(states).arange(states.shape[0]), actions]

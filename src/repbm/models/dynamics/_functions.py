@@ -18,7 +18,9 @@ class PolynomialDynamics(Dynamics):
     half_width: Float[Array | np.ndarray, " dimensions"]
     change: Polynomial
 
-    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions dimensions"]:
+    def __call__(
+        self, states: Float[Array | np.ndarray, "batch dimensions"]
+    ) -> Float[Array | np.ndarray, "batch actions dimensions"]:
         return states[:, None] + self.half_width * self.change((states - self.center) / self.half_width)
 
 
@@ -29,12 +31,14 @@ class KernelDynamics(Dynamics):
     half_width: Float[Array | np.ndarray, " dimensions"]
     change: KernelSum
 
-    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions dimensions"]:
+    def __call__(
+        self, states: Float[Array | np.ndarray, "batch dimensions"]
+    ) -> Float[Array | np.ndarray, "batch actions dimensions"]:
         return states[:, None] + self.half_width * self.change((states - self.center) / self.half_width)
 
     def taken(
-        self, states: Float[Array, "batch dimensions"], actions: Int[Array, " batch"]
-    ) -> Float[Array, "batch dimensions"]:
+        self, states: Float[Array | np.ndarray, "batch dimensions"], actions: Int[Array | np.ndarray, " batch"]
+    ) -> Float[Array | np.ndarray, "batch dimensions"]:
         """In NumPy only the kernels of the action itself."""
         if not isinstance(states, np.ndarray):
             return super().taken(states, actions)
@@ -46,5 +50,7 @@ class NetworkDynamics(Dynamics):
 
     network: ScaledNetwork
 
-    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions dimensions"]:
+    def __call__(
+        self, states: Float[Array | np.ndarray, "batch dimensions"]
+    ) -> Float[Array | np.ndarray, "batch actions dimensions"]:
         return states[:, None] + self.network.outcomes(self.network.features(states))[..., 1:]

@@ -17,8 +17,11 @@ class Noise(Part):
     residuals: Float[Array | np.ndarray, "actions draws dimensions"]
 
     def draw(
-        self, key: Array | np.random.Generator, actions: Int[Array, " batch"], states: Float[Array, "batch dimensions"]
-    ) -> Float[Array, "batch dimensions"]:
+        self,
+        key: Array | np.random.Generator,
+        actions: Int[Array | np.ndarray, " batch"],
+        states: Float[Array | np.ndarray, "batch dimensions"],
+    ) -> Float[Array | np.ndarray, "batch dimensions"]:
         chosen = random_integers(key, actions.shape, self.residuals.shape[1])
         return module_of(states).asarray(self.residuals)[actions, chosen]
 
@@ -45,8 +48,11 @@ class LocalNoise(Noise):
     draws: int = eqx.field(static=True)
 
     def draw(
-        self, key: Array | np.random.Generator, actions: Int[Array, " batch"], states: Float[Array, "batch dimensions"]
-    ) -> Float[Array, "batch dimensions"]:
+        self,
+        key: Array | np.random.Generator,
+        actions: Int[Array | np.ndarray, " batch"],
+        states: Float[Array | np.ndarray, "batch dimensions"],
+    ) -> Float[Array | np.ndarray, "batch dimensions"]:
         numpy = module_of(states)
         rows = numpy.arange(states.shape[0])
         position = numpy.clip((states - self.center) / self.half_width, -1.0, 1.0)

@@ -18,8 +18,10 @@ class Reward(Part):
 
     @abstractmethod
     def __call__(
-        self, states: Float[Array, "batch dimensions"], next_states: Float[Array, "batch dimensions"]
-    ) -> Float[Array, "batch actions"]: ...
+        self,
+        states: Float[Array | np.ndarray, "batch dimensions"],
+        next_states: Float[Array | np.ndarray, "batch dimensions"],
+    ) -> Float[Array | np.ndarray, "batch actions"]: ...
 
 
 class PolynomialReward(Reward):
@@ -32,8 +34,10 @@ class PolynomialReward(Reward):
     base: float | None = eqx.field(static=True, default=None)
 
     def __call__(
-        self, states: Float[Array, "batch dimensions"], next_states: Float[Array, "batch dimensions"]
-    ) -> Float[Array, "batch actions"]:
+        self,
+        states: Float[Array | np.ndarray, "batch dimensions"],
+        next_states: Float[Array | np.ndarray, "batch dimensions"],
+    ) -> Float[Array | np.ndarray, "batch actions"]:
         looked_at = next_states if self.after else states
         if self.base is not None:
             looked_at = self.base**looked_at
@@ -46,6 +50,8 @@ class NetworkReward(Reward):
     network: ScaledNetwork
 
     def __call__(
-        self, states: Float[Array, "batch dimensions"], next_states: Float[Array, "batch dimensions"]
-    ) -> Float[Array, "batch actions"]:
+        self,
+        states: Float[Array | np.ndarray, "batch dimensions"],
+        next_states: Float[Array | np.ndarray, "batch dimensions"],
+    ) -> Float[Array | np.ndarray, "batch actions"]:
         return self.network.outcomes(self.network.features(states))[..., 0]

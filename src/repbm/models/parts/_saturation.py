@@ -25,7 +25,9 @@ class Saturation(Part):
     dimensions: tuple[int, ...] = eqx.field(static=True)
     """The components that are stopped at all."""
 
-    def __call__(self, states: Float[Array, "*batch dimensions"]) -> Float[Array, "*batch dimensions"]:
+    def __call__(
+        self, states: Float[Array | np.ndarray, "*batch dimensions"]
+    ) -> Float[Array | np.ndarray, "*batch dimensions"]:
         numpy = module_of(states)
         result = numpy.clip(states, self.low, self.high)
         for j in self.dimensions:

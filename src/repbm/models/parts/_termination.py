@@ -18,10 +18,12 @@ class Termination(Part):
     """The probability that the episode ends: with arrival in a state, or with an action in it."""
 
     @abstractmethod
-    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
+    def __call__(self, states: Float[Array | np.ndarray, "batch dimensions"]) -> Float[Array | np.ndarray, " batch"]:
         """In these states, whatever the action."""
 
-    def ending(self, states: Float[Array, "batch dimensions"], actions: Int[Array, " batch"]) -> Float[Array, " batch"]:
+    def ending(
+        self, states: Float[Array | np.ndarray, "batch dimensions"], actions: Int[Array | np.ndarray, " batch"]
+    ) -> Float[Array | np.ndarray, " batch"]:
         """With these actions; most kinds look at the state alone."""
         return self(states)
 
@@ -29,7 +31,7 @@ class Termination(Part):
 class Never(Termination):
     """The log never ends early: only the horizon ends an episode."""
 
-    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
+    def __call__(self, states: Float[Array | np.ndarray, "batch dimensions"]) -> Float[Array | np.ndarray, " batch"]:
         return module_of(states).zeros(states.shape[0], states.dtype)
 
 
@@ -48,7 +50,7 @@ class Box(Termination):
     inside: Float[Array | np.ndarray, ""]
     outside: Float[Array | np.ndarray, ""]
 
-    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
+    def __call__(self, states: Float[Array | np.ndarray, "batch dimensions"]) -> Float[Array | np.ndarray, " batch"]:
         return self.probabilities(states, module_of(states))
 
     def probabilities(self, states: Any, numpy: Any) -> Any:
@@ -75,7 +77,7 @@ class Logistic(Termination):
     dimensions: int = eqx.field(static=True)
     degree: int = eqx.field(static=True)
 
-    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
+    def __call__(self, states: Float[Array | np.ndarray, "batch dimensions"]) -> Float[Array | np.ndarray, " batch"]:
         x = features(
             (states - self.center) / self.half_width, exponents(self.dimensions, self.degree), module_of(states)
         )
@@ -91,14 +93,18 @@ class ActionLogistic(Termination):
     dimensions: int = eqx.field(static=True)
     degree: int = eqx.field(static=True)
 
-    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
+    def __call__(self, states: Float[Array | np.ndarray, "batch dimensions"]) -> Float[Array | np.ndarray, " batch"]:
         """The mean over actions."""
         return self._every(states).mean(axis=1)
 
-    def ending(self, states: Float[Array, "batch dimensions"], actions: Int[Array, " batch"]) -> Float[Array, " batch"]:
+    def ending(
+        self, states: Float[Array | np.ndarray, "batch dimensions"], actions: Int[Array | np.ndarray, " batch"]
+    ) -> Float[Array | np.ndarray, " batch"]:
         return self._every(states)[module_of(states).arange(states.shape[0]), actions]
 
-    def _every(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions"]:
+    def _every(
+        self, states: Float[Array | np.ndarray, "batch dimensions"]
+    ) -> Float[Array | np.ndarray, "batch actions"]:
         x = features(
             (states - self.center) / self.half_width, exponents(self.dimensions, self.degree), module_of(states)
         )

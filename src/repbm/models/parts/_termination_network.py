@@ -34,10 +34,10 @@ class TerminationNetwork(Termination):
             jax.random.uniform(three, (), np.float32, -bound, bound),
         )
 
-    def scores(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
+    def scores(self, states: Float[Array | np.ndarray, "batch dimensions"]) -> Float[Array | np.ndarray, " batch"]:
         return self.layers(states) @ self.output + self.intercept
 
-    def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, " batch"]:
+    def __call__(self, states: Float[Array | np.ndarray, "batch dimensions"]) -> Float[Array | np.ndarray, " batch"]:
         return (self.scores(states) > 0).astype(states.dtype)
 
 
@@ -73,7 +73,9 @@ class HalfEnded:
 
     batch: int = 64
 
-    def __call__(self, network: TerminationNetwork, member: None, arrivals: Arrivals, key: Array) -> Float[Array, ""]:
+    def __call__(
+        self, network: TerminationNetwork, member: None, arrivals: Arrivals, key: Array
+    ) -> Float[Array | np.ndarray, ""]:
         one, two = jax.random.split(key)
         last = jax.random.randint(one, (self.batch,), 0, arrivals.ends, jnp.int32)
         other = jax.random.randint(two, (self.batch,), arrivals.ends, arrivals.count, jnp.int32)

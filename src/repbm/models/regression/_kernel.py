@@ -24,7 +24,9 @@ class KernelSum(Part):
     coefficients: Float[Array | np.ndarray, "actions centers outputs"]
     trend: Float[Array | np.ndarray, "actions terms outputs"]
 
-    def __call__(self, positions: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions outputs"]:
+    def __call__(
+        self, positions: Float[Array | np.ndarray, "batch dimensions"]
+    ) -> Float[Array | np.ndarray, "batch actions outputs"]:
         actions, count, size = self.centers.shape
         numpy = module_of(positions)
         inside = numpy.clip(positions, -1.0, 1.0)

@@ -60,7 +60,9 @@ class Polynomial(Part):
         used = (coefficients != 0).any(axis=(0, 2))
         return coefficients[:, used], np.asarray(self.powers)[used]
 
-    def __call__(self, positions: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions outputs"]:
+    def __call__(
+        self, positions: Float[Array | np.ndarray, "batch dimensions"]
+    ) -> Float[Array | np.ndarray, "batch actions outputs"]:
         if isinstance(positions, np.ndarray):
             coefficients, powers = self._used
             return by_action(features(positions, powers, np), coefficients)

@@ -38,7 +38,7 @@ class Layers(Part):
             biases.append(jax.random.uniform(two, (outputs,), dtype, -bound, bound))
         return cls(tuple(weights), tuple(biases), rectified)
 
-    def __call__(self, x: Float[Array, "batch inputs"]) -> Float[Array, "batch outputs"]:
+    def __call__(self, x: Float[Array | np.ndarray, "batch inputs"]) -> Float[Array | np.ndarray, "batch outputs"]:
         for w, b in zip(self.weights, self.biases, strict=True):
             x = x @ w + b
             if isinstance(x, np.ndarray):
@@ -52,15 +52,21 @@ class Network(Part):
     """What training and rollouts ask of a network; all its arrays are parameters."""
 
     @abstractmethod
-    def representation(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch components"]:
+    def representation(
+        self, states: Float[Array | np.ndarray, "batch dimensions"]
+    ) -> Float[Array | np.ndarray, "batch components"]:
         """z = phi(s), what is learned about the state and what the objective balances."""
 
     @abstractmethod
-    def features(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch features"]:
+    def features(
+        self, states: Float[Array | np.ndarray, "batch dimensions"]
+    ) -> Float[Array | np.ndarray, "batch features"]:
         """What the heads look at."""
 
     @abstractmethod
-    def outcomes(self, x: Float[Array, "batch features"]) -> Float[Array, "batch actions outputs"]:
+    def outcomes(
+        self, x: Float[Array | np.ndarray, "batch features"]
+    ) -> Float[Array | np.ndarray, "batch actions outputs"]:
         """For every action the reward (output 0) and the change of state (the rest), linear in features x."""
 
 
@@ -87,13 +93,19 @@ class PaperNetwork(Network):
         intercepts = jax.random.uniform(three, (actions, 1 + dimensions), dtype, -bound, bound)
         return cls(layers, heads, intercepts)
 
-    def representation(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch components"]:
+    def representation(
+        self, states: Float[Array | np.ndarray, "batch dimensions"]
+    ) -> Float[Array | np.ndarray, "batch components"]:
         return self.layers(states)
 
-    def features(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch features"]:
+    def features(
+        self, states: Float[Array | np.ndarray, "batch dimensions"]
+    ) -> Float[Array | np.ndarray, "batch features"]:
         return self.representation(states)
 
-    def outcomes(self, x: Float[Array, "batch features"]) -> Float[Array, "batch actions outputs"]:
+    def outcomes(
+        self, x: Float[Array | np.ndarray, "batch features"]
+    ) -> Float[Array | np.ndarray, "batch actions outputs"]:
         return by_action(x, self.heads) + self.intercepts
 
 
@@ -119,14 +131,20 @@ class ResidualNetwork(Network):
         layers = Layers.random(key, (dimensions, *widths), rectified, dtype)
         return cls(layers, jnp.zeros((actions, 1 + dimensions + widths[-1], 1 + dimensions), dtype))
 
-    def representation(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch components"]:
+    def representation(
+        self, states: Float[Array | np.ndarray, "batch dimensions"]
+    ) -> Float[Array | np.ndarray, "batch components"]:
         return self.layers(states)
 
-    def features(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch features"]:
+    def features(
+        self, states: Float[Array | np.ndarray, "batch dimensions"]
+    ) -> Float[Array | np.ndarray, "batch features"]:
         numpy = module_of(states)
         return numpy.concatenate([numpy.ones_like(states[:, :1]), states, self.layers(states)], axis=1)
 
-    def outcomes(self, x: Float[Array, "batch features"]) -> Float[Array, "batch actions outputs"]:
+    def outcomes(
+        self, x: Float[Array | np.ndarray, "batch features"]
+    ) -> Float[Array | np.ndarray, "batch actions outputs"]:
         return by_action(x, self.heads)
 
 
@@ -160,11 +178,17 @@ class ScaledNetwork(Part):
     units: Units
     core: PaperNetwork | ResidualNetwork
 
-    def representation(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch components"]:
+    def representation(
+        self, states: Float[Array | np.ndarray, "batch dimensions"]
+    ) -> Float[Array | np.ndarray, "batch components"]:
         return self.core.representation((states - self.units.center) / self.units.spread)
 
-    def features(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch features"]:
+    def features(
+        self, states: Float[Array | np.ndarray, "batch dimensions"]
+    ) -> Float[Array | np.ndarray, "batch features"]:
         return self.core.features((states - self.units.center) / self.units.spread)
 
-    def outcomes(self, x: Float[Array, "batch features"]) -> Float[Array, "batch actions outputs"]:
+    def outcomes(
+        self, x: Float[Array | np.ndarray, "batch features"]
+    ) -> Float[Array | np.ndarray, "batch actions outputs"]:
         return self.core.outcomes(x) * self.units.outcome_spread + self.units.outcome_center
