@@ -33,6 +33,9 @@ class FitRules:
     kernel_noise: float = 0.025
     """Kernels leave less than this share to noise in worlds without any (HIV): what they then miss is their own
     mistake, and is not drawn as noise."""
+    kernel_gain: float = 0.03
+    """Kernels must miss held-out steps by so much less than polynomials, as a share: in noisy worlds the two are often
+    equal, and following the policy among kernels takes a hundred times as long. Convention."""
     noise_share: float = 0.05
     """Residuals below this share of the change of state are not drawn in rollouts. Convention."""
     local_noise: float = 2.0

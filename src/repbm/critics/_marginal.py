@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -11,9 +11,10 @@ from threadpoolctl import threadpool_limits
 from repbm.core import FittedQRules, RatioRules, stream
 from repbm.critics._cross_fitted import CrossFittedCritic
 from repbm.critics._fqe import fit_fqe
+from repbm.critics._individual_values import SurplusRegression, fold_errors
 from repbm.critics._state_ratio import fit_state_ratio
 from repbm.critics._value_critic import ActionValueCritic
-from repbm.estimators import Case, StateValues
+from repbm.estimators import Case, IndividualValues, StateValues, marginal_weights, surprises
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +25,7 @@ class CrossFittedValues:
     all_episodes: ActionValueCritic
     state_ratios: Float[np.ndarray, " steps"]
     name: str
+    _surplus: dict[Case, SurplusRegression] = field(default_factory=dict, repr=False)
 
     @property
     def folds(self) -> Int[np.ndarray, " episodes"]:
@@ -36,10 +38,30 @@ class CrossFittedValues:
         return self.parts.initial(case)
 
     def values_of(self, case: Case, states: Float[np.ndarray, "individuals dimensions"]) -> StateValues:
-        return self.all_episodes.values_of(case, states)
+        return StateValues(self.individuals(case, states).values)
 
-    def whole(self, case: Case) -> Float[np.ndarray, " episodes"]:
-        return self.all_episodes.initial(case).values
+    def individuals(
+        self, case: Case, states: Float[np.ndarray, "individuals dimensions"] | None = None
+    ) -> IndividualValues:
+        """V_0 by the critic of all episodes plus what surprises tell; the logged individuals where none are given."""
+        surplus = self._surplus_of(case)
+        asked = case.data.initial_observations if states is None else np.asarray(states, dtype=np.float64)
+        left = np.full(len(asked), case.most_steps)
+        parts = np.stack([critic.values_at(case, asked, left) for critic in self._critics])
+        values = self.all_episodes.values_at(case, asked, left) + surplus(asked)
+        return IndividualValues(values, np.sqrt(fold_errors(parts) + surplus.explained))
+
+    @property
+    def _critics(self) -> tuple[ActionValueCritic, ...]:
+        return tuple(critic for critic in self.parts.critics if isinstance(critic, ActionValueCritic))
+
+    def _surplus_of(self, case: Case) -> SurplusRegression:
+        if case not in self._surplus:
+            data, weights = case.data, marginal_weights(case, self)
+            terms = weights.scaled * weights.normalizers[data.steps] * surprises(case, self)
+            total = np.add.reduceat(case.discount**data.steps * terms, data.starts)
+            self._surplus[case] = SurplusRegression.of(data.initial_observations, total)
+        return self._surplus[case]
 
     def error(self, case: Case) -> float:
         """By leaving out fold after fold (the jackknife): sqrt((K - 1) / K sum_k (m_k - m)^2), m_k the mean V_0."""

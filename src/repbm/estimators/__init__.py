@@ -1,7 +1,14 @@
 """Estimators: a log and a policy in, an estimate out. No training, no randomness inside."""
 
 from repbm.estimators._case import Case
-from repbm.estimators._corrected import Corrected, MarginalCritic, marginal_weights, return_deviation, surprises
+from repbm.estimators._corrected import (
+    Corrected,
+    IndividualValues,
+    MarginalCritic,
+    marginal_weights,
+    return_deviation,
+    surprises,
+)
 from repbm.estimators._critic import Critic, FunctionCritic, StateValues, ZeroCritic, acting
 from repbm.estimators._direct import DirectMethod
 from repbm.estimators._doubly_robust import DoublyRobust
@@ -25,6 +32,7 @@ __all__ = [
     "EstimatorSpec",
     "FunctionCritic",
     "ImportanceSampling",
+    "IndividualValues",
     "Magic",
     "MarginalCritic",
     "PerDecisionImportanceSampling",

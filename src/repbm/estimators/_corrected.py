@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -13,6 +13,14 @@ from repbm.estimators._critic import Critic
 from repbm.estimators._estimate import Estimate
 from repbm.estimators._role import Role
 from repbm.estimators._weights import Weights
+
+
+@dataclass(frozen=True, eq=False)
+class IndividualValues:
+    """Values of individuals, and their standard errors: from fitting, and from what the fitted form misses."""
+
+    values: Float[np.ndarray, " individuals"]
+    errors: Float[np.ndarray, " individuals"]
 
 
 @runtime_checkable
@@ -27,8 +35,10 @@ class MarginalCritic(Critic, Protocol):
         """V of the state after the last step, with the steps left there; NaN where it was not logged."""
         ...
 
-    def whole(self, case: Case) -> Float[np.ndarray, " episodes"]:
-        """V_0 of every individual by one critic, fitted to all episodes."""
+    def individuals(
+        self, case: Case, states: Float[np.ndarray, "individuals dimensions"] | None = None
+    ) -> IndividualValues:
+        """V_0 of individuals, corrected too, with standard errors; of the logged ones where no states are given."""
         ...
 
     def error(self, case: Case) -> float:
@@ -74,13 +84,16 @@ class Corrected:
             - weights.last * later[data.lengths]
         )
         effective = weights.effective_episodes
-        known = self.critic.error(case) if isinstance(self.critic, MarginalCritic) else 0.0
-        return Estimate.of_contributions(
-            contributions,
-            float(effective.min(initial=n)),
-            individual=_whole(case, self.critic),
-            critic_error=self.critic_share * known,
+        least = float(effective.min(initial=n))
+        if not isinstance(self.critic, MarginalCritic):
+            individual = self.critic.initial(case).values
+            return Estimate.of_contributions(contributions, least, individual=individual, linearized=True)
+        own, critic_error = self.critic.individuals(case), self.critic_share * self.critic.error(case)
+        common = np.hypot(contributions.std() / np.sqrt(n), critic_error)
+        found = Estimate.of_contributions(
+            contributions, least, individual=own.values, critic_error=critic_error, linearized=True
         )
+        return replace(found, individual_errors=np.hypot(own.errors, common))
 
 
 def marginal_weights(case: Case, critic: Critic) -> Weights:
@@ -119,7 +132,3 @@ def return_deviation(case: Case, critic: Critic) -> float:
     change = surprises(case, critic) + logged - value
     terms = weights.scaled * weights.normalizers[data.steps] * case.discount ** (2 * data.steps) * change**2
     return float(np.sqrt(critic.initial(case).values.var() + terms.sum() / n))
-
-
-def _whole(case: Case, critic: Critic) -> Float[np.ndarray, " episodes"]:
-    return critic.whole(case) if isinstance(critic, MarginalCritic) else critic.initial(case).values

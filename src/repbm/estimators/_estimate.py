@@ -43,9 +43,14 @@ class Estimate:
     critic_error: float = 0.0
     """A standard error that the contributions do not show: that of the critic behind them."""
 
+    individual_errors: Float[np.ndarray, " episodes"] | None = None
+    """Standard errors of the individual values, where they are known without fitting again."""
+    linearized: bool = False
+    """Contributions of a normalized estimate that contain what normalizing does: they are nearly independent."""
+
     @property
     def independent(self) -> bool:
-        return self.pool is None
+        return self.pool is None and not self.linearized
 
     @classmethod
     def of_contributions(
@@ -56,6 +61,7 @@ class Estimate:
         individual: Float[np.ndarray, " episodes"] | None = None,
         model_only: bool = False,
         critic_error: float = 0.0,
+        linearized: bool = False,
     ) -> Estimate:
         """An estimate whose contributions are independent."""
         with np.errstate(invalid="ignore"):
@@ -70,6 +76,7 @@ class Estimate:
             individual=individual,
             model_only=model_only,
             critic_error=critic_error,
+            linearized=linearized,
         )
 
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from scipy.special import ndtri
 
 from repbm.core import Thresholds
-from repbm.doctor import Verdict
+from repbm.doctor import Verdict, possible_returns
 from repbm.estimators import Case, Estimate, EstimatorSpec, Role
 from repbm.evaluation._headline import Entry, disagreements, headline
 from repbm.inference import (
@@ -29,6 +30,10 @@ from repbm.policies import LearnedBehavior
 
 if TYPE_CHECKING:
     from repbm.models import Model
+
+
+_NOTHING = 1e-3
+"""Individual values that differ by a smaller share of how much returns do tell nothing about individuals."""
 
 
 class Tables:
@@ -55,7 +60,8 @@ class Tables:
         bounds = interval(estimate, self.level, self.resampling)
         if refits is not None and estimate.value is not None:
             bounds = refits.interval(estimate.value, self.level)
-        bounds = _finite_interval(bounds)
+        possible = possible_returns(case)
+        bounds = _within(_finite_interval(bounds), possible)
         gain, gain_bounds = difference(estimate, bounds, case.returns, self.level, self.resampling, refits)
         gain_bounds = _finite_interval(gain_bounds)
         self._chance[policy] = float(case.returns.std() / np.sqrt(len(case.returns)))
@@ -68,7 +74,7 @@ class Tables:
                 "family": spec.family,
                 "softened": spec.softened,
                 "headline": False,
-                "value": estimate.value,
+                "value": _clipped(estimate.value, possible) if spec.role is Role.CORRECTED else estimate.value,
                 "low": bounds.low,
                 "high": bounds.high,
                 "level": self.level,
@@ -80,7 +86,7 @@ class Tables:
                 "episodes": len(case.data),
                 "effective_episodes": estimate.effective_episodes,
                 "behavior": None if not weighted else "logged" if learned is None else "estimated",
-                "note": self._note(case, estimate, bounds, learned),
+                "note": self._note(case, estimate, bounds, learned, possible),
             }
         )
         found = contender(estimate, self.resampling, refits)
@@ -89,7 +95,9 @@ class Tables:
         if estimate.individual is not None:
             labels = [str(label) for label in case.data.labels_of().tolist()]
             reach = None if refits is None else refits.individual_reach(self.level)
-            self.add_individuals(policy, name, labels, estimate.individual, "log", reach)
+            if reach is None and estimate.individual_errors is not None:
+                reach = float(ndtri(0.5 + self.level / 2)) * estimate.individual_errors
+            self.add_individuals(policy, name, labels, np.clip(estimate.individual, *possible), "log", reach)
 
     def settle(self, policy: str, verdict: Verdict) -> None:
         """Name the answer among the rows of a policy, and put it first."""
@@ -164,8 +172,19 @@ class Tables:
         made = frame.with_columns(**terms).select(pl.col(name).cast(kind) for name, kind in DIAGNOSTICS.items())
         self.diagnostics.append(made)
 
-    def _note(self, case: Case, estimate: Estimate, bounds: Interval, learned: LearnedBehavior | None) -> str:
+    def _note(
+        self,
+        case: Case,
+        estimate: Estimate,
+        bounds: Interval,
+        learned: LearnedBehavior | None,
+        possible: tuple[float, float],
+    ) -> str:
         notes = [estimate.note, bounds.note]
+        if estimate.value is not None and not possible[0] <= estimate.value <= possible[1]:
+            notes.append(f"{estimate.value:.4g} is beyond what rewards allow ({possible[0]:.4g} to {possible[1]:.4g})")
+        if estimate.individual is not None and _uniform(estimate.individual, case.returns):
+            notes.append("tells nothing about individuals: all have nearly the same value")
         if learned is not None and estimate.value is not None:
             error = learned.reliability.relative_error
             reach = behavior_sensitivity(error, case.data.longest)
@@ -269,6 +288,22 @@ def _finite_estimate(estimate: Estimate) -> Estimate:
     if estimate.value is None or np.isfinite(estimate.value):
         return estimate
     return Estimate(None, None, estimate.effective_episodes, "not defined: its sums exceed floating point")
+
+
+def _clipped(value: float | None, possible: tuple[float, float]) -> float | None:
+    return None if value is None else float(np.clip(value, *possible))
+
+
+def _within(bounds: Interval, possible: tuple[float, float]) -> Interval:
+    """The part of an interval that rewards allow; all of it where none is."""
+    if bounds.low is None or bounds.high is None or bounds.low > possible[1] or bounds.high < possible[0]:
+        return bounds
+    return Interval(max(bounds.low, possible[0]), min(bounds.high, possible[1]), bounds.std_error, bounds.note)
+
+
+def _uniform(individual: np.ndarray, returns: np.ndarray) -> bool:
+    """Whether values of individuals differ by next to nothing, where their returns do."""
+    return len(individual) > 1 and float(np.std(individual)) < _NOTHING * float(returns.std())
 
 
 def _finite_interval(bounds: Interval) -> Interval:

@@ -53,7 +53,7 @@ class ContinuousModel(Model):
     ) -> tuple[Float[Array, "batch dimensions"], Float[Array, " batch"], Float[Array, " batch"]]:
         """The next states, the rewards, and the probabilities that the episode ends there."""
         rows = module_of(states).arange(states.shape[0])
-        following = self.dynamics(states)[rows, actions]
+        following = self.dynamics.taken(states, actions)
         if self.noise is not None:
             following = following + self.noise.draw(key, actions, states)
         following = self.saturation(following)

@@ -68,5 +68,5 @@ def _next(
     model: ContinuousModel, states: Float[np.ndarray, "batch dimensions"], actions: Int[np.ndarray, " batch"]
 ) -> Float[np.ndarray, "batch dimensions"]:
     with jax.enable_x64(True):
-        expected = np.asarray(model.dynamics(states))[np.arange(len(states)), actions]
+        expected = np.asarray(model.dynamics.taken(states, actions))
         return np.asarray(model.saturation(expected))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from repbm.models.dynamics._base import Dynamics
 from repbm.models.regression._kernel import KernelSum
@@ -31,6 +31,14 @@ class KernelDynamics(Dynamics):
 
     def __call__(self, states: Float[Array, "batch dimensions"]) -> Float[Array, "batch actions dimensions"]:
         return states[:, None] + self.half_width * self.change((states - self.center) / self.half_width)
+
+    def taken(
+        self, states: Float[Array, "batch dimensions"], actions: Int[Array, " batch"]
+    ) -> Float[Array, "batch dimensions"]:
+        """In NumPy only the kernels of the action itself."""
+        if not isinstance(states, np.ndarray):
+            return super().taken(states, actions)
+        return states + self.half_width * self.change.of_actions((states - self.center) / self.half_width, actions)
 
 
 class NetworkDynamics(Dynamics):

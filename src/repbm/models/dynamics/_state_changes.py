@@ -127,7 +127,7 @@ def by_kernels(changes: StateChanges, rival: Candidate | None = None) -> Candida
     for size in (COARSE, FINE):
         missed = changes.missed(problem.fitted(~held, scales, size), held)
         share = changes.share(weights[held] @ missed**2 / total) if total > 0 else float("nan")
-        if rival is not None and not share < rival.share:
+        if rival is not None and not share < (1 - changes.rules.kernel_gain) * rival.share:
             return None
     whole = problem.fitted(held | ~held, scales, FINE)
     dynamics = KernelDynamics(changes.box.center, changes.box.half_width, whole)
