@@ -152,7 +152,10 @@ def test_another_threshold_changes_the_verdict() -> None:
     given = {"estimators": ["am"], "details": False}
     shy = evaluate(data, lambda x: (x[:, 0] > 2).astype(int), **given)
     bold = evaluate(
-        data, lambda x: (x[:, 0] > 2).astype(int), thresholds=Thresholds.of({"support": {"largest_precision": 0.01}}), **given
+        data,
+        lambda x: (x[:, 0] > 2).astype(int),
+        thresholds=Thresholds.of({"support": {"largest_precision": 0.01}}),
+        **given,
     )
     (one,), (two,) = (list(found.examination.verdicts.values()) for found in (shy, bold))
     assert one.supported
