@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from repbm.cli import main
-from repbm.core import NoveltyRules, stream
+from repbm.core import NoveltyRules, Thresholds, stream
 from repbm.doctor import backtest
 from repbm.domains import TabularWorld
 from repbm.evaluation import SHOWN_INDIVIDUALS, Evaluation, evaluate
@@ -261,3 +261,20 @@ def test_marks_explain_themselves(opened) -> None:
     mark.scroll_into_view_if_needed()
     mark.hover(force=True)
     assert "value" in tab.locator("#tip").inner_text()
+
+
+def test_an_answer_that_is_too_vague_is_said_to_be_open() -> None:
+    vague = Thresholds.of({"support": {"largest_precision": 0.01}})
+    page = report(evaluate(patients(100), careful, estimators=["corrected"], thresholds=vague)).html()
+    assert "! The log cannot tell." in page
+    assert "only in part" not in page
+    assert "wherever the policy leads, what it does was logged" in page
+
+
+def test_returns_that_never_vary_have_a_verdict(tmp_path: Path) -> None:
+    still = patients(60).with_columns(reward=pl.lit(0.0))
+    found = evaluate(still, careful, estimators=["corrected"])
+    found.write(tmp_path / "result")
+    (verdict,) = Evaluation.load(tmp_path / "result").examination.verdicts.values()
+    assert verdict.precision is None
+    assert verdict.sentence.startswith("supported: ")

@@ -33,7 +33,7 @@ def stored(tmp_path_factory) -> Path:
     (folder / "people.csv").write_text("individual,obs_state\nx,1\ny,3\n")
     words = (
         f"evaluate {folder}/log.csv --policy now={folder}/p.py:act --refits 3 --seed 4 --discount 0.9 --level 0.9 "
-        f"--individuals {folder}/people.csv --rule support.largest_novelty=0.3 --rule subgroups.fewest_individuals=50 "
+        f"--individuals {folder}/people.csv --rule support.largest_precision=3 --rule subgroups.fewest_individuals=50 "
         f"--estimator repbm --estimator wdr(repbm) --estimator wis --out {folder}/result --plots --quiet"
     )
     with pytest.MonkeyPatch.context() as patch:
@@ -81,7 +81,7 @@ def test_everything_that_decides_is_in_the_record(stored: Path) -> None:
     assert (arguments["folds"], arguments["refits"], arguments["seed"]) == (1, 3, 4)
     usual = Thresholds().to_dict()
     assert arguments["thresholds"].keys() == usual.keys()
-    assert arguments["thresholds"]["support"]["largest_novelty"] == 0.3
+    assert arguments["thresholds"]["support"]["largest_precision"] == 3
     assert arguments["thresholds"]["headline"] == usual["headline"]
     assert arguments["policies"]["now"].endswith("p.py:act")
 
@@ -152,11 +152,14 @@ def test_another_threshold_changes_the_verdict() -> None:
     given = {"estimators": ["am"], "details": False}
     shy = evaluate(data, lambda x: (x[:, 0] > 2).astype(int), **given)
     bold = evaluate(
-        data, lambda x: (x[:, 0] > 2).astype(int), thresholds=Thresholds.of({"novelty": {"neighbor": 10**6}}), **given
+        data,
+        lambda x: (x[:, 0] > 2).astype(int),
+        thresholds=Thresholds.of({"support": {"largest_precision": 0.01}}),
+        **given,
     )
     (one,), (two,) = (list(found.examination.verdicts.values()) for found in (shy, bold))
-    assert one.models
-    assert not two.models
+    assert one.supported
+    assert two.word == "the log cannot tell"
 
 
 def test_damaged_results_are_refused(stored: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 Rules = Annotated[
     list[str] | None,
     typer.Option(
-        "--rule", help="Another threshold: PURPOSE.NAME=VALUE, such as support.largest_novelty=0.1. Repeatable."
+        "--rule", help="Another threshold: PURPOSE.NAME=VALUE, such as support.largest_precision=3. Repeatable."
     ),
 ]
 

@@ -102,4 +102,4 @@ def possible_returns(case: Case) -> tuple[float, float]:
 def _precision(case: Case, critic: MarginalCritic, estimate: Estimate) -> float | None:
     """The standard error of the answer over the one that as many episodes under the policy itself would leave."""
     own = return_deviation(case, critic) / np.sqrt(len(case.data))
-    return None if estimate.value is None or not own > 0 else standard_error(estimate) / own
+    return None if estimate.value is None or not own > 0 else float(standard_error(estimate) / own)

@@ -135,8 +135,7 @@ class Verdict:
         broken = [check.sentence for check in self.checks if not check.holds]
         if broken:
             return "; ".join(broken)
-        assert self.precision is not None
-        if not self.precise:
+        if self.precision is not None and not self.precise:
             return (
                 f"its value is known {self.precision:.1f} times less well than if as many episodes had followed it, "
                 "too little to act on; see the interval"

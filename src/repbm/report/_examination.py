@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from repbm.estimators import ESTIMATORS
+from repbm.estimators import ESTIMATORS, Role
 
 if TYPE_CHECKING:
     from repbm.doctor import Examination, Verdict
@@ -31,14 +31,16 @@ def examination_lines(found: Examination) -> Iterator[str]:
 
 def _admissible(verdict: Verdict) -> str:
     """Which kinds of estimators may be believed."""
-    kinds = {"models": (verdict.models, False), "weights": (verdict.weights, True)}
-    fine = [f"{word} ({_families(weighs)})" for word, (holds, weighs) in kinds.items() if holds]
-    return ", ".join(fine) or "none for the whole horizon"
+    fitted = verdict.models and verdict.precise
+    fine = [_families(Role.CORRECTED), f"models ({_families(Role.MODEL)})"] if fitted else []
+    if verdict.weights:
+        fine.append(f"weights ({_families(Role.WEIGHTING, Role.DOUBLY_ROBUST, Role.BLEND)})")
+    return ", ".join(fine) or ("none precisely enough" if verdict.models else "none for the whole horizon")
 
 
-def _families(weighs: bool) -> str:
-    """The forms of our estimators that rest on weights, or on critics alone."""
-    own = (spec for spec in ESTIMATORS.values() if spec.role.weighs == weighs and not spec.softened)
+def _families(*roles: Role) -> str:
+    """The forms of our estimators that have one of these roles."""
+    own = (spec for spec in ESTIMATORS.values() if spec.role in roles and not spec.softened)
     return ", ".join(dict.fromkeys(spec.family for spec in own))
 
 

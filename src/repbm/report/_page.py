@@ -124,6 +124,7 @@ class PolicyPart:
                 "kind": _kind(verdict),
                 "models": verdict.models,
                 "weights": verdict.weights,
+                "precise": verdict.precise,
             },
             "rows": [
                 {**row, "meaning": words.meaning(row["family"], row["softened"])}
@@ -211,7 +212,9 @@ class Report:
 def _kind(verdict: Verdict) -> str:
     if verdict.supported:
         return "yes"
-    return "no" if verdict.word == "not supported" else "partly"
+    if verdict.word == "not supported":
+        return "no"
+    return "partly" if verdict.checks is None else "open"
 
 
 def _short(numbers: pl.Series) -> list[float | None]:
