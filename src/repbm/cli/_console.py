@@ -33,6 +33,26 @@ def show(evaluation: Evaluation, truth: Mapping[str, float] | None = None) -> No
         print(line)
 
 
+def show_sensitivity(evaluation: Evaluation) -> None:
+    """One sentence a policy: how strong a hidden cause would have to be."""
+    for name, details in evaluation.policies.items():
+        found = details.confounding
+        print(f"{name}: {'only the corrected estimate can be bounded' if found is None else found.sentence}")
+
+
+def show_thresholds(evaluation: Evaluation) -> None:
+    """How probable returns below the thresholds are, or why the log does not tell."""
+    for name, details in evaluation.policies.items():
+        found = details.returns
+        if found is None or not found.figures:
+            print(f"{name}: the log does not tell how returns are spread{'' if found is None else f': {found.reason}'}")
+            continue
+        for figure in found.figures:
+            if figure.kind == "below":
+                ends = "" if figure.low is None else f" ({figure.low:.1%} to {figure.high:.1%})"
+                print(f"{name}: {figure.name} {figure.value:.1%}{ends}, now {figure.logged:.1%}")
+
+
 @contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     """A progress bar with time left on a terminal's standard error; nothing elsewhere."""

@@ -47,6 +47,13 @@ def evaluate(
     individuals: Annotated[
         str | None, typer.Option(help="A table of initial states: values for individuals who are not in the log.")
     ] = None,
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity", help="Say how strong a hidden cause would turn the difference around.")
+    ] = False,
+    threshold: Annotated[
+        list[float] | None,
+        typer.Option(help="Say how probable a return below this is under the policy. Repeatable."),
+    ] = None,
     rule: Rules = None,
     save_model: Annotated[
         Path | None, typer.Option(help="Keep the model fitted for the policy (one policy only) for `repbm value`.")
@@ -59,7 +66,7 @@ def evaluate(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
     """What would happen if we followed this policy instead?"""
-    from repbm.cli._console import progress, show
+    from repbm.cli._console import progress, show, show_sensitivity, show_thresholds
     from repbm.cli._pages import needs_folder, pages_of
     from repbm.cli._saved_model import check_model_file, save
     from repbm.evaluation import Fitting, Reading, check_target
@@ -85,7 +92,8 @@ def evaluate(
             fitting=Fitting(fit, folds, refits),
             thresholds=thresholds_of(rule or []),
             individuals=individuals,
-            details=out is not None,
+            threshold=threshold or (),
+            details=out is not None or sensitivity or bool(threshold),
             progress=told,
         ).with_policies(words)
     if save_model is not None:
@@ -94,6 +102,10 @@ def evaluate(
         evaluation.write(out, pages_of(evaluation, plots))
     if not quiet:
         show(evaluation)
+        if sensitivity:
+            show_sensitivity(evaluation)
+        if threshold:
+            show_thresholds(evaluation)
         if out is not None:
             typer.echo(f"written to {out}; look at {out / 'report.html'}")
     if out is not None and open_report:

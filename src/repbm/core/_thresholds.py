@@ -294,6 +294,31 @@ class RatioRules:
 
 
 @dataclass(frozen=True)
+class ConfoundingRules:
+    """How strong hidden causes are looked at: so many times larger or smaller odds of actions. Conventions."""
+
+    gammas: tuple[float, ...] = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0)
+    """Those that bounds are told for: what observational studies usually show."""
+    largest: float = 20.0
+    """Up to here it is looked for one that turns a difference around; smoking, among the strongest causes known, makes
+    the odds of lung cancer some 10 to 20 times as large."""
+
+
+@dataclass(frozen=True)
+class DistributionRules:
+    """What is told of the spread of returns under the policy, and when."""
+
+    fewest_effective_episodes: float = 25.0
+    """With fewer, the log does not tell. Convention: the worst tenth is then two or three episodes."""
+    quantiles: tuple[float, ...] = (0.05, 0.25, 0.5, 0.75, 0.95)
+    worst: float = 0.1
+    """The mean of this share of the lowest returns is told. Convention."""
+    most_cells: int = 2000
+    """For intervals, returns that differ in more ways are put into so many cells of equal weight: the bootstrap of
+    quantiles is coarser than that."""
+
+
+@dataclass(frozen=True)
 class Thresholds:
     """Every number that decides a result, by purpose."""
 
@@ -311,6 +336,8 @@ class Thresholds:
     positivity: PositivityRules = field(default_factory=PositivityRules)
     fitted_q: FittedQRules = field(default_factory=FittedQRules)
     rollouts: RolloutRules = field(default_factory=RolloutRules)
+    confounding: ConfoundingRules = field(default_factory=ConfoundingRules)
+    distribution: DistributionRules = field(default_factory=DistributionRules)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON; `of` makes the same thresholds of them."""

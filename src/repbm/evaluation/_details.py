@@ -11,9 +11,18 @@ from jaxtyping import Float, Int
 
 from repbm.core import stream
 from repbm.doctor import Backtest, backtest
-from repbm.estimators import Case
+from repbm.estimators import Case, Critic, marginal_weights, surprises
 from repbm.evaluation._options import Question
-from repbm.inference import Group, subgroups
+from repbm.inference import (
+    Confounding,
+    Group,
+    Resampling,
+    ReturnDistribution,
+    WeightedSurprises,
+    confounding,
+    return_distribution,
+    subgroups,
+)
 from repbm.policies import ObservationPolicy
 
 if TYPE_CHECKING:
@@ -34,11 +43,15 @@ class PolicyDetails:
 
     `actions`: every action, how often the policy would take it in logged states, and how often it was taken; the most
     frequent. `groups`: who gains and who loses. `individuals_by`: the estimator whose individual values are shown.
+    `confounding`: what hidden causes could make of the answer, where that is the corrected estimate.
+    `returns`: how returns are spread under the policy.
     """
 
     actions: tuple[tuple[str, float, float], ...] = ()
     groups: tuple[Group, ...] = ()
     individuals_by: str | None = None
+    confounding: Confounding | None = None
+    returns: ReturnDistribution | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -47,7 +60,11 @@ class PolicyDetails:
     def of(cls, stored: Mapping[str, Any]) -> PolicyDetails:
         groups = tuple(Group(**{**each, "conditions": tuple(each["conditions"])}) for each in stored["groups"])
         actions = tuple((str(label), float(chosen), float(taken)) for label, chosen, taken in stored["actions"])
-        return cls(actions, groups, stored["individuals_by"])
+        hidden = stored["confounding"]
+        if hidden is not None:
+            hidden = Confounding(**{name: _tuple(value) for name, value in hidden.items()})
+        spread = None if stored["returns"] is None else ReturnDistribution.of(stored["returns"])
+        return cls(actions, groups, stored["individuals_by"], hidden, spread)
 
 
 def action_shares(case: Case) -> tuple[tuple[str, float, float], ...]:
@@ -59,6 +76,35 @@ def action_shares(case: Case) -> tuple[tuple[str, float, float], ...]:
     chosen = case.decisions.matrix().mean(axis=0)
     found = [(str(label), float(p), float(q)) for label, p, q in zip(labels, chosen, taken, strict=True)]
     return tuple(sorted(found, key=lambda entry: -entry[1])[:_MOST_ACTIONS])
+
+
+def hidden_causes(case: Case, critic: Critic, answer: Mapping[str, Any], question: Question) -> Confounding | None:
+    """What hidden causes could make of the corrected estimate in the row `answer`; None where it has no interval."""
+    data = case.data
+    if answer["difference_low"] is None or data.behavior is None:
+        return None
+    weights = marginal_weights(case, critic)
+    parts = WeightedSurprises(
+        base=float(critic.initial(case).values.mean()),
+        steps=data.steps,
+        weights=weights.scaled,
+        surprises=surprises(case, critic),
+        behavior=data.behavior,
+        finished=weights.carried(np.zeros(len(data), dtype=np.int64), 1)[0],
+        discount=case.discount,
+    )
+    interval = (answer["difference_low"], answer["difference_high"])
+    return confounding(parts, answer["logged_mean"], interval, question.thresholds.confounding)
+
+
+def spread_of_returns(case: Case, resampling: Resampling, question: Question) -> ReturnDistribution:
+    """How returns are spread under the policy, as far as the log tells."""
+    if case.data.behavior is None:
+        return ReturnDistribution(None, reason="it does not say how probable its actions were")
+    if case.unseen:
+        return ReturnDistribution(None, reason=f"it never shows {case.unseen[0]!r}, which the policy may take")
+    rules, weights = question.thresholds.distribution, case.weights.log_last
+    return return_distribution(case.returns, weights, resampling, question.level, question.threshold, rules)
 
 
 def gains_by_group(case: Case, values: Float[np.ndarray, " episodes"], question: Question) -> tuple[Group, ...]:
@@ -106,3 +152,8 @@ def held_out_backtest(
     model = fit_critic(fitted, spec, seed, scores=scores, announce=announce).model
     assert model is not None
     return backtest(model, fitted.data, kept, case.discount, case.most_steps, seed, rules)
+
+
+def _tuple(value: Any) -> Any:
+    """What JSON holds as a list."""
+    return tuple(value) if isinstance(value, list) else value

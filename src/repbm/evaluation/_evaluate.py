@@ -18,7 +18,9 @@ from repbm.evaluation._details import (
     action_shares,
     gains_by_group,
     held_out_backtest,
+    hidden_causes,
     shown,
+    spread_of_returns,
     support_of_individuals,
 )
 from repbm.evaluation._options import Fitting, Question, Reading
@@ -47,6 +49,7 @@ def evaluate(
     fitting: Fitting = Fitting(),  # noqa: B008 - frozen
     thresholds: Thresholds = Thresholds(),  # noqa: B008 - frozen
     individuals: Source | None = None,
+    threshold: float | Sequence[float] = (),
     details: bool = True,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -59,10 +62,12 @@ def evaluate(
     `horizon` cuts every episode after so many steps. `level` is that of the intervals; `seed` drives resampling,
     rollouts and whatever is fitted. `fitting` says how critics are fitted, `thresholds` what decides. Where the log
     does not say how probable its actions were, and an estimator needs it, that is learned (see `learn_behavior`).
-    `individuals` is a table of initial states (see `read_individuals`) whose values are wanted too. Without `details`,
-    what only a report shows (back-test, groups, support of individuals) is left out.
+    `individuals` is a table of initial states (see `read_individuals`) whose values are wanted too, `threshold` a
+    return, or several, of which the share of episodes below is. Without `details`, what only a report shows (back-test,
+    groups, support of individuals, hidden causes, spread of returns) is left out.
     """
-    question = Question(discount, horizon, level, seed, reading, fitting, thresholds, details)
+    below = tuple(float(one) for one in np.ravel(threshold))
+    question = Question(discount, horizon, level, seed, reading, fitting, thresholds, details, below)
     policies = _policies(policy)
     given = [estimators] if isinstance(estimators, str) else estimators
     asked = None if given is None else [as_estimator(one) for one in given]
@@ -256,4 +261,9 @@ def _details(
         support = support_of_individuals(case, model, shown(len(case.data), policies), question)
         if support is not None:
             tables.add_support(name, teller, support)
-    return PolicyDetails(action_shares(case), groups, teller)
+    answer, hidden = tables.answer(name), None
+    if answer is not None and answer["role"] == Role.CORRECTED.value:
+        fitted = critics.for_estimator(tables.spec(name, answer["estimator"]), case)
+        hidden = None if fitted is None else hidden_causes(case, fitted.critic, answer, question)
+    returns = spread_of_returns(case, tables.resampling, question)
+    return PolicyDetails(action_shares(case), groups, teller, hidden, returns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -66,8 +67,12 @@ class Question:
     fitting: Fitting = field(default_factory=Fitting)
     thresholds: Thresholds = field(default_factory=Thresholds)
     details: bool = True
+    threshold: tuple[float, ...] = ()
+    """The probability of a return below each of these is wanted."""
 
     def __post_init__(self) -> None:
+        if not all(map(math.isfinite, self.threshold)):
+            raise InputError("a threshold that is no number", fix="give a return, such as 10")
         if not 0 <= self.discount <= 1:
             raise InputError(f"a discount of {self.discount:g}", fix="give a number from 0 to 1")
         if not 0 < self.level < 1:
@@ -84,6 +89,7 @@ class Question:
             "level": self.level,
             "seed": self.seed,
             "details": self.details,
+            "threshold": list(self.threshold),
             "columns": dict(self.reading.columns),
             "all_terminated": self.reading.all_terminated,
             "fit": fit if isinstance(fit, str) else {"own": repr(fit)},
@@ -101,4 +107,5 @@ class Question:
             reading=Reading(stored["columns"], stored["all_terminated"]),
             fitting=Fitting(stored["fit"], stored["folds"], stored["refits"]),
             thresholds=Thresholds.of(stored["thresholds"]),
+            threshold=tuple(stored["threshold"]),
         )

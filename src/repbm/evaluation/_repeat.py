@@ -44,6 +44,7 @@ def repeat(folder: str | Path, *, trust_pickle: bool = False, progress: Progress
         fitting=question.fitting,
         thresholds=question.thresholds,
         individuals=None if individuals is None else _words(individuals, "the table of individuals", where),
+        threshold=question.threshold,
         details=question.details,
         progress=progress,
     )

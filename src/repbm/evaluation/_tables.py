@@ -138,10 +138,18 @@ class Tables:
             )
         )
 
+    def answer(self, policy: str) -> dict[str, Any] | None:
+        """The row of the answer, once it is settled."""
+        return next((row for row in self.estimates if row["policy"] == policy and row["headline"]), None)
+
+    def spec(self, policy: str, name: str) -> EstimatorSpec:
+        """What stands behind a row."""
+        return self._specs[policy, name]
+
     def individuals_by(self, policy: str) -> str | None:
         """The estimator whose individual values are shown: the answer's own, else the model's that would answer."""
         known = {name for name, frame in self._logged_individuals(policy)}
-        answer = next((row for row in self.estimates if row["policy"] == policy and row["headline"]), None)
+        answer = self.answer(policy)
         if answer is not None and answer["estimator"] in known:
             return answer["estimator"]
         rivals = [self._specs[policy, name] for name in known]

@@ -1,8 +1,10 @@
 """How sure: intervals and diagnostics from estimates and logs."""
 
 from repbm.inference._bound import BoundTerms, Constants, bound_terms
+from repbm.inference._confounding import Confounding, WeightedSurprises, confounding
 from repbm.inference._diagnostics import diagnostics
 from repbm.inference._difference import difference
+from repbm.inference._distribution import ReturnDistribution, ReturnFigure, return_distribution
 from repbm.inference._intervals import Interval, Resampling, interval, standard_error
 from repbm.inference._ranking import Contender, contender, paired_difference, probabilities_best
 from repbm.inference._refits import Refits
@@ -13,15 +15,20 @@ from repbm.inference._tails import pareto_k
 
 __all__ = [
     "BoundTerms",
+    "Confounding",
     "Constants",
     "Contender",
     "Group",
     "Interval",
     "Refits",
     "Resampling",
+    "ReturnDistribution",
+    "ReturnFigure",
     "Selection",
+    "WeightedSurprises",
     "behavior_sensitivity",
     "bound_terms",
+    "confounding",
     "contender",
     "diagnostics",
     "difference",
@@ -30,6 +37,7 @@ __all__ = [
     "paired_difference",
     "pareto_k",
     "probabilities_best",
+    "return_distribution",
     "selection",
     "standard_error",
     "subgroups",

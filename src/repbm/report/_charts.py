@@ -70,7 +70,7 @@ def support_chart(steps: pl.DataFrame, verdict: Verdict) -> Chart:
     colors = {_GOING: GRAY, _FOLLOWING: BLUE, _KNOWN: ORANGE}
     legend = alt.Legend(orient="top", direction="vertical", labelLimit=_WIDTH, symbolSize=300)
     mark = alt.Chart(data).mark_line(strokeWidth=2.2, point=count == 1)
-    return _sized(
+    return sized(
         mark.encode(
             x=alt.X("step:Q", title="step", axis=alt.Axis(tickMinStep=1)),
             y=alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
@@ -113,7 +113,7 @@ def ahead_chart(tested: Backtest) -> Chart:
     words = useless.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=GRAY).encode(
         x=alt.value(0), y="error:Q", text="label:N"
     )
-    return _sized(alt.layer(rule, words, lines), 180)
+    return sized(alt.layer(rule, words, lines), 180)
 
 
 def backtest_chart(tested: Backtest) -> Chart:
@@ -148,7 +148,7 @@ def backtest_chart(tested: Backtest) -> Chart:
     points = base.mark_point(filled=True, size=70, color=BLUE, opacity=1).encode(
         x=x, y=alt.Y("observed:Q", title="the log says", scale=scale)
     )
-    return _sized(alt.layer(diagonal, bars, points), 260, 300)
+    return sized(alt.layer(diagonal, bars, points), 260, 300)
 
 
 def individuals_chart(values: Float[np.ndarray, " individuals"], mean: float) -> Chart:
@@ -174,7 +174,7 @@ def individuals_chart(values: Float[np.ndarray, " individuals"], mean: float) ->
     words = middle.mark_text(color=ORANGE, align="left", dx=4, baseline="bottom", dy=-4).encode(
         x=alt.X("mean:Q", scale=scale), y=alt.value(0), text="label:N"
     )
-    return _sized(alt.layer(bars, rule, words), 180)
+    return sized(alt.layer(bars, rule, words), 180)
 
 
 def groups_chart(groups: Sequence[Group]) -> Chart:
@@ -237,7 +237,7 @@ def _intervals(
         y=alt.value(0), text="label:N"
     )
     marks = [mark.encode(x=x) for mark in (points, *far)]
-    return _sized(alt.layer(rule, said, bars, *marks), _ROW * max(len(data), 2))
+    return sized(alt.layer(rule, said, bars, *marks), _ROW * max(len(data), 2))
 
 
 def _padded(ends: Sequence[float]) -> tuple[float, float]:
@@ -257,7 +257,8 @@ def _spoken(name: str, value: str, low: str, high: str) -> pl.Expr:
     return pl.struct(name, value, low, high).map_elements(sentence, return_dtype=pl.String).alias("said")
 
 
-def _sized(chart: Chart, height: int, width: int = _WIDTH) -> Chart:
+def sized(chart: Chart, height: int, width: int = _WIDTH) -> Chart:
+    """The chart in the style of the page."""
     return (
         chart.properties(width=width, height=height, background="transparent")
         .configure(font="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif")

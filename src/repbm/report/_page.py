@@ -28,6 +28,7 @@ from repbm.report._charts import (
     support_chart,
     svg,
 )
+from repbm.report._confounding import confounding_chart
 from repbm.report._words import Words
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ class PolicyPart:
             found["individuals"] = individuals_chart(values.to_numpy(), float(values.to_numpy().mean()))
         if self.details.groups:
             found["groups"] = groups_chart(self.details.groups)
+        if self.details.confounding is not None:
+            found["confounding"] = confounding_chart(self.details.confounding)
         return found
 
     @cached_property
@@ -133,6 +136,8 @@ class PolicyPart:
             "charts": {name: svg(chart) for name, chart in self.charts.items()},
             "actions": self.details.actions,
             "groups": [asdict(group) for group in self.details.groups],
+            "hidden": None if self.details.confounding is None else self.details.confounding.sentence,
+            "returns": self.details.returns,
             "teller": self.details.individuals_by,
             "table": self.table,
         }

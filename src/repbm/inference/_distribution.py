@@ -1,0 +1,126 @@
+"""Beyond the mean: how returns are spread under the policy, by weighting whole episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from repbm.core import DistributionRules
+from repbm.inference._intervals import Resampling, percentile
+
+_ROUNDING = 1e-12
+"""Shares that differ by less are equal."""
+
+
+@dataclass(frozen=True)
+class ReturnFigure:
+    """A quantile (`at` its level), the share of returns below `at`, or the mean of the worst share `at`."""
+
+    kind: str
+    """quantile, below or worst."""
+    at: float
+    value: float
+    low: float | None
+    high: float | None
+    logged: float
+    """The same of what is done now."""
+
+    @property
+    def name(self) -> str:
+        if self.kind == "below":
+            return f"share of returns below {self.at:g}"
+        share = f"{100 * self.at:g}%"
+        return f"mean of the worst {share}" if self.kind == "worst" else f"{share} earn at most"
+
+
+@dataclass(frozen=True)
+class ReturnDistribution:
+    """How returns are spread under the policy; no figures, and the `reason`, where the log does not tell."""
+
+    effective_episodes: float | None
+    figures: tuple[ReturnFigure, ...] = ()
+    reason: str = ""
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> ReturnDistribution:
+        return cls(**{**stored, "figures": tuple(ReturnFigure(**figure) for figure in stored["figures"])})
+
+
+def return_distribution(
+    returns: Float[np.ndarray, " episodes"],
+    log_weights: Float[np.ndarray, " episodes"],
+    resampling: Resampling,
+    level: float,
+    thresholds: Sequence[float] = (),
+    rules: DistributionRules = DistributionRules(),  # noqa: B008 - frozen
+) -> ReturnDistribution:
+    """Quantiles, shares below thresholds and the mean of the worst, with intervals from resampled logs.
+
+    Every episode counts by the product of all its ratios, over their sum. Critics do not help: they tell means. The
+    return of an episode that was cut off is what it earned until then.
+    """
+    largest = log_weights.max()
+    weights = np.exp(log_weights - largest) if np.isfinite(largest) else np.zeros_like(log_weights)
+    effective = float(weights.sum() ** 2 / (weights**2).sum()) if weights.any() else 0.0
+    if effective < rules.fewest_effective_episodes:
+        needed = f"{rules.fewest_effective_episodes:g} are needed"
+        return ReturnDistribution(effective, reason=f"only {effective:.1f} effective episodes follow it, {needed}")
+    order = np.argsort(returns, kind="stable")
+    told = _spread(returns[order], weights[order][None], rules)[:, 0]
+    logged = _spread(returns[order], np.ones((1, len(returns))), rules)[:, 0]
+    drawn = _resampled(returns[order], weights[order], resampling.groups[order], resampling, rules)
+    kinds = [("quantile", at) for at in rules.quantiles] + [("worst", rules.worst)]
+    figures = [
+        ReturnFigure(kind, at, float(one), *_ends(draws, level), float(now))
+        for (kind, at), one, draws, now in zip(kinds, told, drawn, logged, strict=True)
+    ]
+    mass = resampling.counts @ np.bincount(resampling.groups, weights, resampling.count)
+    for at in thresholds:
+        below = returns < at
+        part = resampling.counts @ np.bincount(resampling.groups, weights * below, resampling.count)
+        draws = np.divide(part, mass, out=np.full_like(mass, np.nan), where=mass > 0)
+        value = float(weights[below].sum() / weights.sum())
+        figures.append(ReturnFigure("below", float(at), value, *_ends(draws, level), float(below.mean())))
+    return ReturnDistribution(effective, tuple(figures))
+
+
+def _spread(
+    values: Float[np.ndarray, " cells"], weights: Float[np.ndarray, "draws cells"], rules: DistributionRules
+) -> Float[np.ndarray, "figures draws"]:
+    """The quantiles and the mean of the worst of rising values, for each row of weights; NaN without any weight."""
+    total = weights.sum(axis=1, keepdims=True)
+    shares = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    reached = np.cumsum(shares, axis=1)
+    # The smallest value that at least this share does not exceed.
+    found = [values[(reached >= level - _ROUNDING).argmax(axis=1)] for level in rules.quantiles]
+    worst = np.clip(rules.worst - (reached - shares), 0.0, shares) @ values / rules.worst
+    return np.where(total[:, 0] > 0, np.stack([*found, worst]), np.nan)
+
+
+def _resampled(
+    values: Float[np.ndarray, " episodes"],
+    weights: Float[np.ndarray, " episodes"],
+    groups: np.ndarray,
+    resampling: Resampling,
+    rules: DistributionRules,
+) -> Float[np.ndarray, "figures draws"]:
+    """The figures on every resampled log; many different values are put into cells of equal weight first."""
+    kept = weights > 0
+    values, weights, groups = values[kept], weights[kept], groups[kept]
+    _, cell = np.unique(values, return_inverse=True)
+    if cell[-1] >= rules.most_cells:
+        place = (np.cumsum(weights) - weights / 2) / weights.sum()
+        _, cell = np.unique((place * rules.most_cells).astype(np.int64), return_inverse=True)
+    count = int(cell[-1]) + 1
+    middles = np.bincount(cell, weights * values, count) / np.bincount(cell, weights, count)
+    table = np.bincount(groups * count + cell, weights, resampling.count * count).reshape(resampling.count, count)
+    return _spread(middles, resampling.counts @ table, rules)
+
+
+def _ends(draws: Float[np.ndarray, " draws"], level: float) -> tuple[float | None, float | None]:
+    found = percentile(draws, level)
+    return found.low, found.high
