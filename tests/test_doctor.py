@@ -189,7 +189,7 @@ def test_what_a_log_supports(poles: Trajectories) -> None:
     assert found["behavior"].weights
     assert found["right"].word == "the log cannot tell"
     assert "times less well" in found["right"].sentence
-    assert found["right"].precision > 2 * SupportRules().largest_precision
+    assert (found["right"].precision or 0.0) > 2 * SupportRules().largest_precision
     assert found["right"].last_step < 10
     assert not found["right"].supported
     assert found["new"].word == "not supported"

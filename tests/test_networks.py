@@ -275,7 +275,7 @@ def test_balancing_brings_the_groups_together() -> None:
     for alpha in (1e-9, 100.0):
         model = fit_paper(system.data, system.support, [BOTH_RISKS], 8, 0, replace(SHORT, alpha=alpha))[0]
         assert isinstance(model.dynamics, NetworkDynamics)
-        z = model.dynamics.network.representation(jnp.asarray(sample.states[first], np.float32))
+        z = jnp.asarray(model.dynamics.network.representation(jnp.asarray(sample.states[first], np.float32)))
         groups = (jnp.asarray(part[first], np.float32) for part in (sample.factual, sample.counterfactual))
         spread.append(float(LinearMMD()(z, *groups)))
     assert spread[1] < 0.2 * spread[0]

@@ -71,7 +71,7 @@ def _boosted(
         learning_rate=rules.rate,
         max_leaf_nodes=rules.leaves,
         min_samples_leaf=rules.smallest_leaf,
-        early_stopping=False,
+        early_stopping=False,  # pyright: ignore[reportArgumentType]
         random_state=0,
     )
     return trees.fit(inputs[others], before[others]).predict(inputs[own])

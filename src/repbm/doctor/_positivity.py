@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import binom
-from sklearn.tree import DecisionTreeClassifier
 
 from repbm.core import PositivityRules
 from repbm.data import Trajectories, numbered_states
@@ -46,6 +44,8 @@ def uncovered_regions(
     """
     if case.decisions.matrix is None or not case.data.observations.shape[1]:
         return []
+    from scipy.stats import binom
+
     data = case.data
     odds = case.decisions.matrix()
     visits = ratios / max(ratios.mean(), np.finfo(float).tiny)
@@ -81,6 +81,8 @@ def _leaves(
     if taken.all() or not taken.any():
         yield (), np.arange(len(rows))
         return
+    from sklearn.tree import DecisionTreeClassifier
+
     states = tree_states(data.observations[rows])
     smallest = max(rules.smallest_region, int(rules.least_share * len(rows)))
     tree = DecisionTreeClassifier(max_leaf_nodes=rules.most_regions, min_samples_leaf=smallest, random_state=0)

@@ -45,7 +45,14 @@ class TabularWorld:
 
     def values(self, policy: Float[np.ndarray, "states actions"], discount: float = 1.0) -> np.ndarray:
         """V_0(s) of the policy for every initial state."""
-        return np.einsum("sa,sa->s", policy, self.action_values(policy, discount)[0])
+        moves = (policy[:, None] @ self.transitions)[:, 0]
+        earned = np.einsum("sa,sa->s", policy, self.rewards)
+        if self.arrivals is not None:
+            earned = earned + moves @ self.arrivals
+        value = np.zeros(len(self.initial))
+        for _ in range(self.horizon):
+            value = earned + discount * moves @ np.where(self.terminal, 0.0, value)
+        return value
 
     def truth(self, policy: Float[np.ndarray, "states actions"], discount: float = 1.0) -> float:
         """The policy's exact average value."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import rankdata
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,8 @@ def selection(
     estimates: Float[np.ndarray, " policies"], truths: Float[np.ndarray, " policies"], baseline: float
 ) -> Selection:
     """`baseline` is the true value that a policy has to beat, such as that of what is done now."""
+    from scipy.stats import rankdata
+
     order = np.argsort(-estimates, kind="stable")
     best = np.maximum.accumulate(truths[order])
     chosen, better = estimates > baseline, truths > baseline

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import f_oneway
 
 from repbm.core import SubgroupRules, stream
 from repbm.inference._intervals import student
@@ -37,6 +36,8 @@ def subgroups(
     other half gives the means and the intervals, so that what was picked for being large is not reported as large. An
     F test on that half, at 5 %, decides whether the groups differ at all.
     """
+    from scipy.stats import f_oneway
+
     known = np.isfinite(gains)
     states, gains = tree_states(states[known]), gains[known]
     if len(gains) < rules.fewest_individuals or not states.shape[1]:

@@ -42,7 +42,8 @@ class KernelDynamics(Dynamics):
         """In NumPy only the kernels of the action itself."""
         if not isinstance(states, np.ndarray):
             return super().taken(states, actions)
-        return states + self.half_width * self.change.of_actions((states - self.center) / self.half_width, actions)
+        positions = (states - self.center) / self.half_width
+        return states + self.half_width * self.change.of_actions(positions, np.asarray(actions))
 
 
 class NetworkDynamics(Dynamics):

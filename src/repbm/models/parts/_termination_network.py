@@ -73,16 +73,14 @@ class HalfEnded:
 
     batch: int = 64
 
-    def __call__(
-        self, network: TerminationNetwork, member: None, arrivals: Arrivals, key: Array
-    ) -> Float[Array | np.ndarray, ""]:
+    def __call__(self, network: TerminationNetwork, member: None, arrivals: Arrivals, key: Array) -> Float[Array, ""]:
         one, two = jax.random.split(key)
         last = jax.random.randint(one, (self.batch,), 0, arrivals.ends, jnp.int32)
         other = jax.random.randint(two, (self.batch,), arrivals.ends, arrivals.count, jnp.int32)
         index = jnp.concatenate([last, other])
         after, before = (network.scores(side[index]) for side in (arrivals.next_states, arrivals.states))
         signed = jnp.concatenate([jnp.where(arrivals.ended[index], after, -after), -before])
-        return jax.nn.softplus(-signed).mean()
+        return jnp.asarray(jax.nn.softplus(-signed).mean())
 
 
 def fit_termination_network(

@@ -45,7 +45,7 @@ class PaperBatches:
         weights = member.behavior + member.target * jnp.asarray(rows.marginal)[index]
         loss = (weights * step_losses(network, rows, index)).mean() + parameter_penalty(network, member)
         if self.distances:
-            z = network.representation(jnp.asarray(rows.states)[index])
+            z = jnp.asarray(network.representation(jnp.asarray(rows.states)[index]))
             groups = jnp.asarray(rows.factual)[index], jnp.asarray(rows.counterfactual)[index]
             for k, distance in enumerate(self.distances):
                 loss += member.alpha[k, step] * distance(z, *groups)
@@ -85,7 +85,7 @@ class SampledBatches:
         index = jnp.concatenate(
             [rows.factual_draws(one, self.group, step), rows.counterfactual_draws(two, self.group, step)]
         )
-        z = network.representation(jnp.asarray(rows.states)[index])
+        z = jnp.asarray(network.representation(jnp.asarray(rows.states)[index]))
         # A log in which nobody leaves the policy has no step to compare.
         here = jnp.where(rows.comparisons > 0, 1.0, 0.0).astype(z.dtype)
         first = jnp.where(jnp.arange(len(index)) < self.group, here, 0.0)

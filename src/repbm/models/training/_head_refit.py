@@ -74,4 +74,4 @@ def changes_of(
 
 @eqx.filter_jit
 def _features(network: ScaledNetwork, states: Array) -> Array:
-    return network.features(states)
+    return jnp.asarray(network.features(states))
