@@ -294,6 +294,27 @@ class RatioRules:
 
 
 @dataclass(frozen=True)
+class IndividualRules:
+    """How values, outcomes and support of individuals are told. Set on the development worlds unless said otherwise."""
+
+    evidence: float = 2.0
+    """What surprises tell of individuals beyond the critic, and what their outcomes vary by, depends on the initial
+    state if that is so by this many standard errors on episodes left out. Convention."""
+    fold_factor: float = 1.25
+    """The variance between critics that each leave out a fold counts so many times: five folds tell little of one
+    individual."""
+    prior_episodes: float = 30.0
+    """Outcomes have the shape of those of logged episodes that follow the policy, and of so many normal ones."""
+    trees: int = 50
+    """That the variance of outcomes is told by, with leaves of a tenth of the episodes,"""
+    smallest_leaf: int = 20
+    """and so many at least. Conventions."""
+    neighbors: int = 50
+    """An individual is refused if what the policy does first was hardly ever logged in so many of the most similar
+    logged states (see `positivity` for how rare that is), or if these are far away (see `novelty`). Convention."""
+
+
+@dataclass(frozen=True)
 class ConfoundingRules:
     """How strong hidden causes are looked at: so many times larger or smaller odds of actions. Conventions."""
 
@@ -336,6 +357,7 @@ class Thresholds:
     positivity: PositivityRules = field(default_factory=PositivityRules)
     fitted_q: FittedQRules = field(default_factory=FittedQRules)
     rollouts: RolloutRules = field(default_factory=RolloutRules)
+    individuals: IndividualRules = field(default_factory=IndividualRules)
     confounding: ConfoundingRules = field(default_factory=ConfoundingRules)
     distribution: DistributionRules = field(default_factory=DistributionRules)
 
