@@ -121,6 +121,14 @@ class SupportRules:
     """Importance weights of a step may be so far from 1 on average, where the policy leads,"""
     beyond_chance: float = 3.0
     """unless that is within so many standard errors. Convention."""
+    largest_backtest_gap: float = 0.1
+    """Asked about what is done now, what is fitted may be off by so many standard deviations of returns on average, and
+    by five times as many in a third of the individuals, unless that is within chance (`beyond_chance`)."""
+    largest_hidden_correlation: float = 0.05
+    """What was decided may correlate so much with what was unexpected before, given the state,"""
+    beyond_chance_hidden: float = 3.5
+    """unless that is within so many standard errors. On the development worlds hidden causes had 4 and more, with
+    correlations of 0.2 to 0.3, all others at most 2.4 and 0.06."""
     largest_pareto_k: float = 0.7
     """From here on the mean of weights is not to be trusted (Vehtari et al. 2015-2024)."""
     fewest_effective_episodes: float = 50.0
@@ -265,7 +273,10 @@ class PositivityRules:
     least_rate: float = 0.1
     """An action is logged too seldom where not even this share of the policy's own rate is plausible,"""
     significance: float = 0.01
-    """at this level: 44 steps without a single use, where the policy always takes it."""
+    """at this level: 44 steps without a single use, where the policy always takes it,"""
+    fewest_uses: int = 20
+    """and where it was logged fewer times than this: more may be few of many, and still tell. On the development worlds
+    answers that rest on 24 and 86 uses of a rare action were right."""
     most_regions: int = 8
     """A tree divides the states in which the policy takes an action into so many regions at most,"""
     smallest_region: int = 20

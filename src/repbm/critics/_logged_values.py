@@ -35,6 +35,8 @@ class LoggedValues:
     case: Case
     all_episodes: ActionValueCritic
     parts: tuple[ActionValueCritic, ...]
+    left_out: Float[np.ndarray, " episodes"]
+    """For the logged individuals, by what was fitted without their fold."""
     missed: InitialRegression
 
     def __call__(self, states: Float[np.ndarray, "some dimensions"]) -> Float[np.ndarray, " some"]:
@@ -59,4 +61,4 @@ class LoggedValues:
         for k, part in enumerate(parts):
             left_out[folds == k] = part.values_of(now, states[folds == k]).values
         missed = InitialRegression.of(features, states, case.returns - left_out, evidence)
-        return cls(now, fitted(now), parts, missed)
+        return cls(now, fitted(now), parts, left_out, missed)

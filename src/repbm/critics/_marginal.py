@@ -94,6 +94,9 @@ class CrossFittedValues:
         means = np.array([critic.initial(case).values.mean() for critic in self.parts.critics])
         return float(np.sqrt((len(means) - 1) / len(means) * ((means - means.mean()) ** 2).sum()))
 
+    def logged(self, case: Case) -> Float[np.ndarray, " episodes"]:
+        return self.now.left_out
+
     def ratios(self, case: Case) -> Float[np.ndarray, " steps"]:
         return self.state_ratios
 

@@ -36,6 +36,10 @@ class MarginalCritic(Critic, Protocol):
         Errors are without what all individuals have in common."""
         ...
 
+    def logged(self, case: Case) -> Float[np.ndarray, " episodes"]:
+        """What logged individuals can expect with what is done now, fitted alike, without the episode itself."""
+        ...
+
     def error(self, case: Case) -> float:
         """The standard error of the mean V_0, as far as that comes from fitting the critic."""
         ...
