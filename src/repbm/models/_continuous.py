@@ -135,7 +135,7 @@ class ContinuousModel(Model):
         return one_step_losses(self, data)
 
     def path_error(self, data: Trajectories, ahead: int, most_windows: int = 4096) -> float:
-        return path_error(self, data, ahead, most_windows)
+        return path_error(self.dynamics, self.saturation, data, ahead, most_windows)
 
     def knows(self, states: Float[np.ndarray, "states dimensions"]) -> Bool[np.ndarray, " states"]:
         return np.ones(len(states), dtype=bool)
