@@ -36,12 +36,15 @@ class Path:
         return result
 
     def predictions(self, action: int, x: Float[np.ndarray, "rows features"]) -> Float[np.ndarray, "rows counts"]:
-        """With the first 1, 2, ... terms."""
-        size = len(self.chosen)
-        every = np.zeros((size, size))
-        for t in range(size):
-            every[: t + 1, t] = self.coefficients(action, t + 1)
-        return x[:, self.chosen] @ every
+        """With the first 1, 2, ... terms.
+
+        The factor of the first t terms is the leading block of that of all, and so is its inverse: one serves all t.
+        """
+        factor = self.factors[action]
+        known = np.flatnonzero(np.diag(factor) > 0)
+        upper = np.zeros_like(factor)
+        upper[np.ix_(known, known)] = solve_triangular(factor[np.ix_(known, known)].T, np.eye(len(known)), lower=False)
+        return x[:, self.chosen] @ np.cumsum(upper * self.turned[action], axis=1)
 
 
 def forward_path(moments: list[Moments], output: int, most: int) -> Path:
