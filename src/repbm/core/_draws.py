@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float, Int
 
+from repbm.core._side_by_side import SideBySide
+
 
 def draw(
-    probabilities: Float[np.ndarray, "batch choices"], generator: np.random.Generator
+    probabilities: Float[np.ndarray, "batch choices"], generator: np.random.Generator | SideBySide
 ) -> Int[np.ndarray, " batch"]:
     """For every row, the number of a column, drawn with the probabilities of that row.
 
