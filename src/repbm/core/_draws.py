@@ -15,6 +15,7 @@ def draw(
 
     Rows need not sum to exactly 1: they are taken as shares of their sum.
     """
-    cumulative = np.cumsum(probabilities, axis=1)
-    marks = generator.random((len(probabilities), 1)) * cumulative[:, -1:]
-    return (cumulative <= marks).sum(axis=1)
+    # Choices are few and rows many: one long row a choice is summed many times faster.
+    cumulative = np.cumsum(np.ascontiguousarray(probabilities.T), axis=0)
+    marks = generator.random((len(probabilities), 1))[:, 0] * cumulative[-1]
+    return (cumulative <= marks).sum(axis=0)

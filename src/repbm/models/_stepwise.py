@@ -97,7 +97,7 @@ def _actions(
     asked = np.flatnonzero(actions < 0) if first is not None else np.arange(len(states))
     if len(asked):
         odds = policy.probabilities(states[asked], model.labels)
-        if (odds.sum(axis=1) < 0.5).any():
+        if (odds @ np.ones(odds.shape[1]) < 0.5).any():
             raise InputError(
                 "the policy takes an action that the log never shows",
                 fix="a model cannot say what it does; use importance sampling, or another policy",

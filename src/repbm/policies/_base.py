@@ -39,6 +39,8 @@ class Choices:
         if self.deterministic:
             result[np.arange(len(self.what)), self._known(place[self.what])] = 1.0
             return result
+        if self.labels == tuple(labels):
+            return np.array(self.what, dtype=np.float64, order="C")
         taken = (self.what > 0).any(axis=0)
         self._known(place[taken])
         result[:, place[place >= 0]] = self.what[:, place >= 0]

@@ -37,12 +37,12 @@ class _Blocks:
     def of(
         cls, positions: np.ndarray, actions: np.ndarray, folds: np.ndarray, powers: np.ndarray, action_count: int
     ) -> _Blocks:
-        groups = (
-            (k, a, np.flatnonzero((folds == k) & (actions == a))) for k in range(FOLDS) for a in range(action_count)
-        )
-        parts = [
-            (k, action, own[start : start + _ROWS]) for k, action, own in groups for start in range(0, len(own), _ROWS)
-        ]
+        parts = []
+        for action in range(action_count):
+            own = np.flatnonzero(actions == action)
+            for start in range(0, len(own), _ROWS):
+                block = own[start : start + _ROWS]
+                parts += [(k, action, block[folds[block] == k]) for k in range(FOLDS)]
         return cls(positions, powers, parts)
 
     def __iter__(self) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
@@ -90,7 +90,7 @@ def fit_selected(
     blocks = _Blocks.of(positions, actions, folds, powers, action_count)
     parts = [[Moments.zero(len(powers), outputs) for _ in range(action_count)] for _ in range(FOLDS)]
     for k, action, rows, x in blocks:
-        parts[k][action].add(x, targets[rows], weights[rows])
+        parts[k][action].add(np.ascontiguousarray(x), targets[rows], weights[rows])
     whole = [_summed([part[action] for part in parts]) for action in range(action_count)]
 
     sizes = np.asarray([*range(1, longest + 1), *full])
@@ -99,20 +99,17 @@ def fit_selected(
     complete = [[moments.solutions(full) for moments in each] for each in rest]
     # A part of the rows is enough to choose by.
     apart = 1 + len(positions) * outputs // _MOST_JUDGED
-    judged = np.concatenate([rows[rows % apart == 0] for _, _, rows in blocks.rows])
+    judged = np.arange(0, len(positions), apart)
     missed = np.empty((outputs, len(judged), len(sizes)))
-    done = 0
     for k, action, rows, x in blocks:
         some = np.flatnonzero(rows % apart == 0)
         x = x if apart == 1 else x[some]
-        here = slice(done, done + len(some))
+        here = rows[some] // apart
         for output, path in enumerate(paths[k]):
             found = path.predictions(action, x)
-            missed[output, here, : found.shape[1]] = found
-            missed[output, here, found.shape[1] : longest] = found[:, -1:]
+            missed[output, here, :longest] = found[:, np.minimum(np.arange(longest), found.shape[1] - 1)]
         for d, size in enumerate(full):
             missed[:, here, longest + d] = (x[:, :size] @ complete[k][action][d][:size]).T
-        done += len(some)
     best = [_simplest(targets[judged, k, None] - missed[k], weights[judged], sizes, simpler) for k in range(outputs)]
 
     def coefficients(paths: list[Path], complete: list[list[np.ndarray]]) -> Float[np.ndarray, "actions terms outputs"]:
@@ -215,8 +212,7 @@ def _simplest(
     means = losses.mean(axis=0)
     least = int(means.argmin())
     losses -= losses[:, [least]]
-    squares = np.einsum("rc,rc->c", losses, losses) / len(losses)
-    error = np.sqrt(np.maximum(squares - (means - means[least]) ** 2, 0.0) / max((weights > 0).sum(), 1))
+    error = losses.std(axis=0) / np.sqrt(max((weights > 0).sum(), 1))
     fine = means - means[least] <= simpler * error
     # Of equally many terms those of the smaller error.
     return int(np.lexsort((means, np.where(fine, sizes, sizes.max() + 1)))[0])
