@@ -101,17 +101,20 @@ class _System:
 
     @cached_property
     def _scaled(self) -> Float[np.ndarray, "features features"]:
-        return self.matrix / np.outer(self.scale, self.scale)
+        return np.asfortranarray(self.matrix / np.outer(self.scale, self.scale))
 
     def factor(self, penalty: float) -> Float[np.ndarray, "features features"]:
         if penalty not in self._factors:
-            system, own = self._scaled.copy(order="F"), np.diag_indices(len(self.scale))
-            system[own] = (self.matrix[own] + penalty * self.spread) / (self.scale * self.scale) + _TINY
-            factor, fault = _FACTORED(system, clean=False)
+            diagonal = (self.matrix.diagonal() + penalty * self.spread) / (self.scale * self.scale) + _TINY
+            factor, fault = self._factored(diagonal)
             if fault:
-                system[own] += 1e-6
-                factor, fault = _FACTORED(system, clean=False)
+                factor, fault = self._factored(diagonal + 1e-6)
             if fault:
                 raise np.linalg.LinAlgError("the normal equations have no Cholesky factor")
             self._factors[penalty] = factor
         return self._factors[penalty]
+
+    def _factored(self, diagonal: Float[np.ndarray, " features"]) -> tuple[np.ndarray, int]:
+        system = self._scaled.copy(order="F")
+        np.fill_diagonal(system, diagonal)
+        return _FACTORED(system, clean=False, overwrite_a=True)

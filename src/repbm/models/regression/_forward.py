@@ -11,7 +11,7 @@ from scipy.linalg import get_lapack_funcs
 from repbm.models.regression._ridge import Moments
 
 _COLLINEAR = 1e-9
-_SOLVED = get_lapack_funcs("trtrs", dtype=np.float64)
+(_SOLVED,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 """LAPACK itself: there are thousands of small systems, and what usually stands around it takes longer than it does."""
 
 
