@@ -320,6 +320,8 @@ class IndividualRules:
     """That the variance of outcomes is told by, with leaves of a tenth of the episodes,"""
     smallest_leaf: int = 20
     """and so many at least. Conventions."""
+    most_steps: int = 20_000
+    """So many steps at most teach what individuals can expect with what is done now. Convention."""
     neighbors: int = 50
     """An individual is refused if what the policy does first was hardly ever logged in so many of the most similar
     logged states (see `positivity` for how rare that is), or if these are far away (see `novelty`). Convention."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float, Int
 
-from repbm.core import Label
+from repbm.core import IndividualRules, Label
 from repbm.critics._initial_regression import Features, InitialRegression
 from repbm.critics._value_critic import ActionValueCritic
 from repbm.data import Categorical
@@ -30,17 +30,16 @@ def logged_case(case: Case) -> Case:
 
 @dataclass(frozen=True, eq=False)
 class LoggedValues:
-    """V_0 of the behavior by fitted values, of all episodes and without each fold, plus what they miss of returns."""
+    """V_0 of the behavior by values fitted without each fold, their mean, plus what they miss of returns."""
 
     case: Case
-    all_episodes: ActionValueCritic
     parts: tuple[ActionValueCritic, ...]
     left_out: Float[np.ndarray, " episodes"]
     """For the logged individuals, by what was fitted without their fold."""
     missed: InitialRegression
 
     def __call__(self, states: Float[np.ndarray, "some dimensions"]) -> Float[np.ndarray, " some"]:
-        return self.all_episodes.values_of(self.case, states).values + self.missed(states)
+        return self.by_fold(states).mean(axis=0) + self.missed(states)
 
     def by_fold(self, states: Float[np.ndarray, "some dimensions"]) -> Float[np.ndarray, "folds some"]:
         return np.stack([part.values_of(self.case, states).values for part in self.parts])
@@ -52,13 +51,15 @@ class LoggedValues:
         folds: Int[np.ndarray, " episodes"],
         features: Features,
         fitted: Callable[[Case], ActionValueCritic],
-        evidence: float,
+        rules: IndividualRules,
     ) -> LoggedValues:
         now = logged_case(case)
-        parts = tuple(fitted(now.take(np.flatnonzero(folds != k))) for k in range(int(folds.max()) + 1))
+        # Of a long log some episodes teach it.
+        taught = np.arange(len(folds)) % max(1, -(-len(case.data.rewards) // rules.most_steps)) == 0
+        parts = tuple(fitted(now.take(np.flatnonzero(taught & (folds != k)))) for k in range(int(folds.max()) + 1))
         states = case.data.initial_observations
         left_out = np.empty(len(states))
         for k, part in enumerate(parts):
             left_out[folds == k] = part.values_of(now, states[folds == k]).values
-        missed = InitialRegression.of(features, states, case.returns - left_out, evidence)
-        return cls(now, fitted(now), parts, left_out, missed)
+        missed = InitialRegression.of(features, states, case.returns - left_out, rules.evidence)
+        return cls(now, parts, left_out, missed)

@@ -137,5 +137,5 @@ def fit_marginal(case: Case, name: str, seed: int, thresholds: Thresholds) -> Cr
         whole = fitted(case)
         parts = tuple(fitted(case.take(np.flatnonzero(folds != k))) for k in range(int(folds.max()) + 1))
         ratios = fit_state_ratio(case, folds, seed, thresholds.ratio)
-        now = LoggedValues.of(case, folds, initial_features(case.data), fitted, thresholds.individuals.evidence)
+        now = LoggedValues.of(case, folds, initial_features(case.data), fitted, thresholds.individuals)
     return CrossFittedValues(CrossFittedCritic(parts, folds, name), whole, ratios, now, name, thresholds.individuals)
