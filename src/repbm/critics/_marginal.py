@@ -51,25 +51,24 @@ class CrossFittedValues:
         told = self._told_of(case)
         asked = case.data.initial_observations if states is None else np.asarray(states, dtype=np.float64)
         parts = self._parts(case, asked)
-        errors = np.sqrt(self._variances(parts) + told.missed)
+        errors = np.sqrt(self._variances(parts, told.value_variance) + told.missed)
+        gains = self._variances(parts - self.now.by_fold(asked), told.gain_variance)
         return IndividualValues(
             values=self.all_episodes.values_of(case, asked).values + told.surplus(asked),
             errors=errors,
             deviations=told.spread.deviations(asked, errors),
             shape=told.spread.shape,
             logged=self.now(asked),
-            gain_errors=np.sqrt(self._variances(parts - self.now.by_fold(asked)) + told.missed),
+            gain_errors=np.sqrt(gains + told.missed),
         )
 
     def _parts(self, case: Case, states: np.ndarray) -> Float[np.ndarray, "folds some"]:
         """V_0 by each of the critics that leave out a fold."""
         return np.stack([critic.values_of(case, states).values for critic in self.parts.critics])
 
-    def _variances(self, parts: Float[np.ndarray, "folds some"]) -> Float[np.ndarray, " some"]:
-        """Of something fitted without fold after fold (the jackknife), drawn half-way to their mean."""
-        count = len(parts)
-        own = (count - 1) / count * ((parts - parts.mean(axis=0)) ** 2).sum(axis=0)
-        return self.rules.fold_factor * (0.5 * own + 0.5 * own.mean())
+    def _variances(self, parts: Float[np.ndarray, "folds some"], mean: float) -> Float[np.ndarray, " some"]:
+        """Of something fitted without fold after fold, drawn half-way to the mean of logged individuals."""
+        return self.rules.fold_factor * (0.5 * _jackknife(parts) + 0.5 * mean)
 
     def _told_of(self, case: Case) -> _Told:
         if case not in self._told:
@@ -85,14 +84,16 @@ class CrossFittedValues:
         )
         # What may be there without being seen counts by half.
         missed = surplus.explained if surplus.taken else 0.5 * surplus.explained
-        errors = np.sqrt(self._variances(self._parts(case, states)) + missed)
+        parts = self._parts(case, states)
+        means = [float(_jackknife(each).mean()) for each in (parts, parts - self.now.by_fold(states))]
+        errors = np.sqrt(self._variances(parts, means[0]) + missed)
         spread = OutcomeSpread.of(case, self, self.initial(case).values + surplus(states), errors, self.rules)
-        return _Told(surplus, missed, spread)
+        return _Told(surplus, missed, spread, *means)
 
     def error(self, case: Case) -> float:
         """By leaving out fold after fold (the jackknife): sqrt((K - 1) / K sum_k (m_k - m)^2), m_k the mean V_0."""
-        means = np.array([critic.initial(case).values.mean() for critic in self.parts.critics])
-        return float(np.sqrt((len(means) - 1) / len(means) * ((means - means.mean()) ** 2).sum()))
+        means = np.array([[critic.initial(case).values.mean()] for critic in self.parts.critics])
+        return float(np.sqrt(_jackknife(means)[0]))
 
     def logged(self, case: Case) -> Float[np.ndarray, " episodes"]:
         return self.now.left_out
@@ -122,6 +123,16 @@ class _Told:
     missed: float
     """The variance of individual values that the critics, and the surplus, may miss."""
     spread: OutcomeSpread
+    value_variance: float
+    """Mean variances, from fitting, of the values of logged individuals,"""
+    gain_variance: float
+    """and of their differences to what is done now."""
+
+
+def _jackknife(parts: Float[np.ndarray, "folds some"]) -> Float[np.ndarray, " some"]:
+    """Variances of what was fitted without each fold."""
+    count = len(parts)
+    return (count - 1) / count * ((parts - parts.mean(axis=0)) ** 2).sum(axis=0)
 
 
 def fit_marginal(case: Case, name: str, seed: int, thresholds: Thresholds) -> CrossFittedValues:

@@ -32,7 +32,7 @@ class OutcomeShape:
         return float(low), float(high)
 
 
-_NORMAL = 200
+_NORMAL = 2000
 
 
 @dataclass(frozen=True, eq=False)

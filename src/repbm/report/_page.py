@@ -111,7 +111,7 @@ class PolicyPart:
         columns: dict[str, list] = {"individual": individuals["episode"].to_list()}
         told = {title: name for title, name in _INDIVIDUAL.items() if individuals[name].is_not_null().any()}
         columns |= {title: _short(individuals[name]) for title, name in told.items()}
-        if individuals["refused"].is_not_null().any():
+        if any(frame["refused"].is_not_null().any() for frame in (individuals, new)):
             columns["refused"] = individuals["refused"].to_list()
         columns["happened"] = _short(episodes["logged_return"])
         for name in episodes.columns[2 : 2 + _MOST_COLUMNS]:
