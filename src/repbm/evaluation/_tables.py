@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -139,6 +140,7 @@ class Tables:
         source: str,
     ) -> None:
         """What is expected for individuals, what may come of them, and what they gain; within what rewards allow."""
+        found = replace(found, values=np.clip(found.values, *possible), logged=np.clip(found.logged, *possible))
         ends = {"": found.expected(self.level), "outcome_": found.outcomes(self.level)}
         known = {"value": found.values, "logged_value": found.logged}
         for prefix, (low, high) in ends.items():
