@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -452,7 +453,7 @@ POLICIES: dict[str, tuple[pl.DataFrame, Any, tuple[str, ...]]] = {
     "table with other labels": (GOOD.with_columns(obs_age=0.0), TabularPolicy(_HALVES, ["a", "b"]), ("action 0",)),
     "table lacks a state": (GOOD.with_columns(obs_age=7.0), TabularPolicy(_HALVES), ("state 7", "0 ... 3")),
     "table, state no number": (GOOD, TabularPolicy(_HALVES), ("state 0.5",)),
-    "table, state huge": (GOOD.with_columns(obs_age=1e300), TabularPolicy(_HALVES), ("state 1e+300",)),
+    "table, state huge": (GOOD.with_columns(obs_age=1e100), TabularPolicy(_HALVES), ("state 1e+100",)),
     "table, two observations": (_OBSERVED, TabularPolicy(_HALVES), ("one observation column", "2")),
     "table of text": (GOOD, np.array([["a", "b"]]), ("table",)),
     "table of one dimension": (GOOD, np.array([0.5, 0.5]), ("table", "(2,)")),
@@ -460,8 +461,8 @@ POLICIES: dict[str, tuple[pl.DataFrame, Any, tuple[str, ...]]] = {
     "network lacks an action": (GOOD, network(1), ("action 1", "network")),
     "network with other inputs": (GOOD, network(inputs=3), ("3 inputs", "1 observation")),
     "network overflows": (
-        GOOD.with_columns(obs_age=1e308),
-        NetworkPolicy([(np.full((1, 2), 1e10), np.zeros(2))], head="softmax"),
+        GOOD.with_columns(obs_age=1e100),
+        NetworkPolicy([(np.full((1, 2), 1e250), np.zeros(2))], head="softmax"),
         ("network", "finite"),
     ),
     "text for numbers": (GOOD, returning(["0", "1", "1", "0"]), ("'0'", "like 0", "spells")),
@@ -750,13 +751,52 @@ def test_huge_step() -> None:
         read_log(log)
 
 
-@pytest.mark.parametrize("reward", [1e308, -1e308])
-def test_sums_beyond_floating_point(reward: float) -> None:
-    estimates = evaluate(put("reward", reward, reward, 0.0, reward), zeros).estimates
-    told = estimates.filter(pl.col("note").str.contains("exceed floating point"))
-    assert len(told)
-    assert told["low"].null_count() == len(told)
-    assert estimates["value"].drop_nulls().is_finite().all()
+@pytest.mark.parametrize("reward", [1e308, -1e308, 1e155, 2e100])
+def test_rewards_whose_sums_exceed_floating_point(program: Program, reward: float) -> None:
+    log = put("reward", 0.0, reward, 0.0, reward)
+    says(program.refuses(program.store(log)), "row 2", "'reward'", f"{reward:g}", "floating point", "larger units")
+    with pytest.raises(InputError, match="beyond 1e\\+100") as caught:
+        evaluate(replace(read_log(GOOD), rewards=log["reward"].to_numpy()), zeros)
+    says(str(caught.value), "larger units")
+
+
+@pytest.mark.parametrize("reward", [1e100, -1e100])
+def test_the_largest_rewards(reward: float) -> None:
+    """Proportional to them are all values, and the ends of their intervals."""
+    names = ["value", "low", "high", "std_error", "logged_mean", "difference", "difference_low", "difference_high"]
+    sign = float(np.sign(reward))
+    large, small = (evaluate(put("reward", r, r, 0.0, r), zeros).estimates for r in (reward, sign))
+    assert large["estimator"].to_list() == small["estimator"].to_list()
+    for name in names:
+        assert large[name].is_null().to_list() == small[name].is_null().to_list()
+        np.testing.assert_allclose(large[name].drop_nulls() / abs(reward), small[name].drop_nulls(), atol=1e-9)
+
+
+@pytest.mark.parametrize("probability", [1e-307, 1e-200, 1e-100])
+def test_weights_beyond_floating_point(probability: float) -> None:
+    """Sums that overflow are no number, and the note says why; what is normalized stands."""
+    log = put("behavior_prob", probability, probability, 0.5, probability)
+    found = evaluate(log, zeros)
+    rows = {row["estimator"]: row for row in found.estimates.iter_rows(named=True)}
+    for name in ("soft-is", "soft-pdis"):
+        assert "exceed" in rows[name]["note"]
+        assert rows[name]["low"] is None
+    assert rows["soft-wis"]["value"] == pytest.approx(1.0)
+    assert found.estimates["value"].drop_nulls().is_finite().all()
+    assert found.estimates["effective_episodes"].is_between(0, 2).all()
+    assert found.examination.verdicts["zeros"].word == "not supported"
+
+
+@pytest.mark.parametrize("age", [1e100, -1e100, 1e39])
+def test_the_largest_observations(age: float) -> None:
+    found = evaluate(put("obs_age", age, -age, age, 1.0), zeros)
+    assert found.estimates["value"].drop_nulls().is_finite().all()
+    assert found.estimates["estimator"][0] == "corrected"
+
+
+@pytest.mark.parametrize("age", [1e308, -2e100])
+def test_observations_whose_sums_exceed_floating_point(age: float) -> None:
+    says(refusal(cell("obs_age", 3, age)), "row 3", "'obs_age'", f"{age:g}", "floating point", "larger units")
 
 
 @pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])

@@ -11,11 +11,13 @@ import polars as pl
 import pytest
 
 from repbm.cli import main
-from repbm.core import stream
+from repbm.core import NoveltyRules, SupportRules, stream
 from repbm.data import Categorical, Trajectories
 from repbm.doctor import Severity, Verdict, examine
 from repbm.domains import CartPole, benchmark_policy, collect
+from repbm.evaluation import evaluate
 from repbm.logs import log_frame
+from repbm.models import AM, fit_closed_form
 from repbm.policies import CallablePolicy, LoggedProbabilityColumn, TabularPolicy, epsilon_greedy
 
 
@@ -185,15 +187,24 @@ def test_what_a_log_supports(poles: Trajectories) -> None:
     assert not found["own"].weights
     assert found["behavior"].models
     assert found["behavior"].weights
-    assert found["right"].word == "not supported"
+    assert found["right"].word == "the log cannot tell"
+    assert "times less well" in found["right"].sentence
+    assert found["right"].precision > 2 * SupportRules().largest_precision
     assert found["right"].last_step < 10
     assert not found["right"].supported
     assert found["new"].word == "not supported"
-    assert "7 never" in found["new"].sentence
-    curve = found["right"].novelty
-    assert curve is not None
+    assert "the log never shows (7)" in found["new"].sentence
+    assert [check.holds for check in found["new"].checks or ()] == [False]
+
+
+def test_where_a_model_leads_the_policy_beyond_the_log(poles: Trajectories) -> None:
+    """Always to the right: more than half fall in a way that nobody was logged to."""
+    model = fit_closed_form(poles, None, AM, poles.longest)
+    curve = model.novelty(poles, CallablePolicy(lambda x: np.ones(len(x), int)), poles.longest, NoveltyRules())
     assert (np.diff(curve) >= 0).all()
     assert curve[-1] > 0.5
+    own = model.novelty(poles, benchmark_policy("cartpole-short"), poles.longest, NoveltyRules())
+    assert own[-1] < 0.1
 
 
 def test_support_in_a_table() -> None:
@@ -218,11 +229,23 @@ def test_support_in_a_table() -> None:
     policy[:3, 1] = 1.0
     policy[3:, 2] = 1.0
     turning = verdicts(data, turning=TabularPolicy(policy))["turning"]
-    assert turning.novelty is not None
-    np.testing.assert_allclose(turning.novelty, [0, 0, 0, 1, 1, 1], atol=1e-12)
-    assert turning.word == "supported up to step 2"
+    assert {check.name: check.holds for check in turning.checks or ()} == {
+        "actions": True,
+        "regions": False,
+        "weights": False,
+        "range": True,
+    }
+    assert turning.word == "not supported"
+    assert not turning.models
+    assert "2, 0 = 3: 0 of " in turning.sentence
+    shown = evaluate(data, {"turning": TabularPolicy(policy)}, estimators=["am"]).examination.verdicts["turning"]
+    assert shown.novelty is not None
+    np.testing.assert_allclose(shown.novelty, [0, 0, 0, 1, 1, 1], atol=1e-12)
+    assert shown.sentence == turning.sentence
+    # Nothing is left to chance, and the answer is exact: its error is no more than rounding.
     rushing = verdicts(data, rushing=TabularPolicy(np.tile([0.0, 1.0, 0.0], (7, 1))))["rushing"]
     assert rushing.word == "supported"
+    assert rushing.precision is None
     assert rushing.to_dict()["supported"]
 
 
@@ -245,8 +268,8 @@ def test_the_command_with_a_policy(poles: Trajectories, tmp_path, monkeypatch, c
     (tmp_path / "p.py").write_text("import numpy as np\ndef right(x):\n    return np.ones(len(x), int)\n")
     assert run(monkeypatch, "doctor", "log.parquet", "--policy", "right=p.py:right", "--strict") == 3
     out = capsys.readouterr().out
-    assert "right: not supported: by step" in out
-    assert "may answer: none for the whole horizon" in out
+    assert "right: the log cannot tell: its value is known 5.1 times less well" in out
+    assert "may answer: none precisely enough" in out
     assert run(monkeypatch, "doctor", "log.parquet", "--policy", "right=p.py:right", "--json") == 0
     assert not json.loads(capsys.readouterr().out)["verdicts"]["right"]["supported"]
 

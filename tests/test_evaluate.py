@@ -15,7 +15,7 @@ import pytest
 from repbm import evaluate
 from repbm.cli import main
 from repbm.core import HeadlineRules, InputError
-from repbm.doctor import Verdict
+from repbm.doctor import Check, Verdict
 from repbm.domains import TabularWorld
 from repbm.estimators import DirectMethod, FunctionCritic, as_estimator
 from repbm.evaluation import Fitting
@@ -29,6 +29,16 @@ ESTIMATES = (
 ).split()
 INDIVIDUALS = "policy estimator episode value low high source support".split()
 DIAGNOSTICS = "policy step alive factual counterfactual u effective_episodes".split()
+FILES = {
+    "details.json",
+    "diagnostics.csv",
+    "episodes.csv",
+    "estimates.csv",
+    "individuals.csv",
+    "ranking.csv",
+    "report.html",
+    "run.json",
+}
 BOUND = "risk_behavior risk_policy distance deviation".split()
 POLICY = "import numpy as np\ndef act(x):\n    return np.where(x[:, 0] > 2, 'b', 'a')\n"
 
@@ -64,8 +74,12 @@ def test_the_contract_of_files(here, monkeypatch, capsys) -> None:
     assert sorted(path.name for path in here.iterdir()) == ["log.parquet", "my_policy.py", "result"]
     estimates = pl.read_csv(here / "result/estimates.csv")
     assert estimates.columns == ESTIMATES
-    expected = "repbm am dr(repbm) wdr(repbm) is wis pdis wpdis soft-is soft-wis soft-pdis soft-wpdis".split()
+    expected = "corrected repbm am dr(repbm) wdr(repbm) is wis pdis wpdis soft-is soft-wis soft-pdis soft-wpdis".split()
     assert estimates["estimator"].to_list() == expected
+    assert estimates["headline"].to_list() == [True] + [False] * 12
+    answer = estimates.row(0, named=True)
+    assert answer["low"] < answer["value"] < answer["high"]
+    assert {path.name for path in (here / "result").iterdir()} == FILES
     assert set(estimates["policy"]) == {"my_policy.py:act"}
     assert set(estimates["level"]) == {0.9}
     assert pl.read_csv(here / "result/individuals.csv").columns == INDIVIDUALS
@@ -79,7 +93,7 @@ def test_the_contract_of_files(here, monkeypatch, capsys) -> None:
     assert len(stored["log_sha256"]) == 64
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].split("\t")[:3] == ["policy", "estimator", "value"]
-    assert len(printed) == 1 + 12 + 1
+    assert len(printed) == 1 + 13 + 1
 
 
 def test_a_second_run_replaces_the_first_whole(here, monkeypatch) -> None:
@@ -174,8 +188,15 @@ def test_help_needs_no_jax_and_demo_shows_the_truth(tmp_path: Path) -> None:
     rows = [line.split("\t") for line in shown[1:25]]
     answers = {row[0]: row for row in rows if "yes" in row}
     assert "not supported" in " ".join(answers["both drugs always"])
-    value, true = (float(cell) for cell in (answers["interrupted therapy"][2], answers["interrupted therapy"][4]))
-    assert value == pytest.approx(true, rel=0.01)
+    answer, model = (
+        next(row for row in rows if row[:2] == ["interrupted therapy", name]) for name in ("corrected", "repbm")
+    )
+    assert answer == answers["interrupted therapy"]
+    assert "supported: " in answer[8]
+    true = float(answer[4])
+    assert float(model[2]) == pytest.approx(true, rel=0.01)
+    low, high = map(float, answer[3].split(" to "))
+    assert low < true < high < 1.1 * low
     assert {path.name for path in (tmp_path / "demo").iterdir()} == {"log.parquet", "result"}
     assert (tmp_path / "demo" / "result" / "report.html").stat().st_size > 50_000
 
@@ -244,16 +265,25 @@ def test_estimators_that_disagree_are_named() -> None:
         return Entry(as_estimator(name), {"value": value, "low": low, "high": high, "effective_episodes": effective})
 
     effective = 10.0
-    fine = Verdict(3.0, 3, np.zeros(3), 0.2, 100.0, 3)
+    fine = Verdict(3.0, 3, 0.2, 100.0, 3)
     rows = [row("repbm", 5.0), row("wdr(repbm)", 3.0, 2.0, 4.0), row("wpdis", 4.5, 3.5, 6.0), row("soft-is", 99.0)]
     assert headline(rows, fine) == 1
-    assert disagreements(rows, 1, fine, HeadlineRules()) == ["repbm", "wpdis"]
+    assert disagreements(rows, 1, fine, HeadlineRules(), 0.0) == ["repbm", "wpdis"]
     heavy = replace(fine, steps_with_valid_weights=1)
     assert headline(rows, heavy) == 0
-    assert disagreements(rows, 0, heavy, HeadlineRules()) == []
+    assert disagreements(rows, 0, heavy, HeadlineRules(), 0.0) == []
     effective = 30.0
     rows = [row("repbm", 5.0), row("wdr(repbm)", 3.0, 2.0, 4.0)]
-    assert disagreements(rows, 0, heavy, HeadlineRules()) == ["wdr(repbm)"]
+    assert disagreements(rows, 0, heavy, HeadlineRules(), 0.0) == ["wdr(repbm)"]
+    # The corrected estimate answers wherever there is one, and models may always speak against it.
+    rows = [row("wis", 9.0, 8.0, 10.0), row("am", 3.9), row("corrected", 3.0, 2.0, 4.0), row("repbm", 5.0)]
+    assert headline(rows, heavy) == headline(rows, fine) == 2
+    assert disagreements(rows, 2, heavy, HeadlineRules(), 0.0) == ["repbm"]
+    assert disagreements(rows, 2, fine, HeadlineRules(), 0.0) == ["wis", "repbm"]
+    # Without intervals, three standard errors of the mean return are far.
+    rows = [row("repbm", 5.0), row("am", 5.2)]
+    assert disagreements(rows, 0, heavy, HeadlineRules(), 0.06) == ["am"]
+    assert disagreements(rows, 0, heavy, HeadlineRules(), 0.07) == []
     assert headline([row("wis", None)], fine) is None
     assert headline([row("soft-is", 1.0)], fine) == 0
 
@@ -285,10 +315,25 @@ def test_an_action_that_the_log_never_shows_is_named(frame: pl.DataFrame) -> Non
         evaluate(frame, bold, estimators=["am"], details=False)
 
 
-def test_a_model_that_is_worse_than_nothing_does_not_answer() -> None:
-    fine = Verdict(3.0, 3, np.zeros(3), 0.2, 20.0, 1, held_out_error=0.4)
-    assert fine.models
-    poor = replace(fine, held_out_error=1.5)
-    assert not poor.models
-    assert poor.word == "not supported"
-    assert "1.5 times" in poor.sentence
+def test_an_answer_that_fails_a_check_or_is_vague_is_not_supported() -> None:
+    """Whatever weights say: they decide only where there is nothing to check."""
+    sound = tuple(Check(name, True, f"{name} hold") for name in ("actions", "regions", "weights", "range"))
+    fine = Verdict(3.0, 3, 0.2, 20.0, 1, checks=sound, precision=1.0)
+    assert (fine.word, fine.models, fine.weights, fine.last_step) == ("supported", True, False, 2)
+    broken = [replace(check, holds=False, sentence=f"{check.name} do not hold") for check in sound]
+    poor = [
+        replace(fine, checks=(*sound[:k], check, *sound[k + 1 :]), steps_with_valid_weights=3)
+        for k, check in enumerate(broken)
+    ]
+    for check, verdict in zip(broken, poor, strict=True):
+        assert (verdict.models, verdict.weights, verdict.supported) == (False, True, False)
+        assert verdict.sentence == f"not supported: {check.sentence}"
+    edge = fine.rules.largest_precision
+    assert replace(fine, precision=edge).supported
+    vague = replace(fine, precision=1.01 * edge)
+    assert (vague.word, vague.models, vague.supported) == ("the log cannot tell", True, False)
+    assert "2.5 times less well" in vague.sentence
+    assert vague.last_step == 0
+    for each in (fine, *poor, vague, replace(fine, checks=None)):
+        again = Verdict.of(each.to_dict(), each.rules)
+        assert again.to_dict() == each.to_dict()

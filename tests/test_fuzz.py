@@ -215,7 +215,7 @@ def test_broken_tables(rows: Table, broken: list[Mutation], form: Callable[..., 
 @settings(deadline=None, max_examples=100)
 @BROKEN
 def test_broken_tables_with_models(rows: Table, broken: list[Mutation], form: Callable[..., Any], policy: Any) -> None:
-    survive(rows, broken, form, policy, ["repbm", "am", "fqe"])
+    survive(rows, broken, form, policy, ["corrected", "repbm", "am", "fqe"])
 
 
 def survive(rows: Table, broken: list[Mutation], form: Callable[..., Any], policy: Any, estimators: list[str]) -> None:

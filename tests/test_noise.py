@@ -11,11 +11,14 @@ import numpy as np
 from repbm.data import Categorical, Trajectories
 from repbm.models import AM, ContinuousModel, fit_closed_form, load_model
 from repbm.models.parts._noise import LocalNoise, Noise
+from repbm.models.parts._noise_spread import fit_spread
 
 
-def logged(noise: Callable[[np.ndarray, np.random.Generator], np.ndarray], episodes: int = 300) -> Trajectories:
+def logged(
+    noise: Callable[[np.ndarray, np.random.Generator], np.ndarray], episodes: int = 300, seed: int = 0
+) -> Trajectories:
     """s' = s / 2 + noise(s), two columns, ten steps."""
-    generator = np.random.default_rng(0)
+    generator = np.random.default_rng(seed)
     states, seen = generator.normal(size=(episodes, 2)), []
     for _ in range(10):
         seen.append(states)
@@ -42,16 +45,33 @@ def spread(states: np.ndarray, generator: np.random.Generator) -> np.ndarray:
 
 
 def test_the_spread_follows_the_state(tmp_path) -> None:
-    """0.3 e^s, from 3,000 steps: to a fifth; and the same after a round trip."""
-    model = fit_closed_form(logged(lambda s, g: spread(np.clip(s, -1.5, 1), g)), None, AM, 10)
-    assert isinstance(model.noise, LocalNoise)
-    model.save(tmp_path / "model.npz")
-    again = load_model(tmp_path / "model.npz")
-    assert isinstance(again, ContinuousModel)
-    for first in (-0.7, 0.0, 0.7):
-        found = drawn(model, (first, 0.0))
-        np.testing.assert_allclose(found.std(axis=0), 0.3 * np.exp(first), rtol=0.2)
-        np.testing.assert_array_equal(drawn(again, (first, 0.0)), found)
+    """0.3 e^s, from 3,000 steps: to an eighth on average over six logs; and the same after a round trip.
+
+    That of one log is off by 0.12 (standard deviation), that of six by 0.05: beyond an eighth in one of a hundred.
+    """
+    places = (-0.7, 0.0, 0.7)
+    found = np.zeros((6, len(places), 2))
+    for seed in range(6):
+        model = fit_closed_form(logged(lambda s, g: spread(np.clip(s, -1.5, 1), g), seed=seed), None, AM, 10)
+        assert isinstance(model.noise, LocalNoise)
+        model.save(tmp_path / "model.npz")
+        again = load_model(tmp_path / "model.npz")
+        assert isinstance(again, ContinuousModel)
+        for k, first in enumerate(places):
+            residuals = drawn(model, (first, 0.0))
+            found[seed, k] = residuals.std(axis=0) / (0.3 * np.exp(first))
+            np.testing.assert_array_equal(drawn(again, (first, 0.0)), residuals)
+    np.testing.assert_allclose(found.mean(axis=0), 1, atol=0.125)
+
+
+def test_a_column_that_nothing_disturbs() -> None:
+    """Its residuals are 0, and the other's spread is found all the same."""
+    generator = np.random.default_rng(0)
+    positions = generator.uniform(-1, 1, (4000, 2))
+    residuals = np.column_stack([np.zeros(4000), np.exp(positions[:, 0]) * generator.normal(size=4000)])
+    found = fit_spread(positions, residuals, True)(np.array([[-0.5, 0.0], [0.5, 0.0]]))
+    np.testing.assert_allclose(found[:, 1], np.exp([-0.5, 0.5]), rtol=0.1)
+    assert (found[:, 0] < 1e-100).all()
 
 
 def test_jumps_whose_probability_depends_on_the_state_are_drawn_there() -> None:

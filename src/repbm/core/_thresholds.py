@@ -113,10 +113,10 @@ class NoveltyRules:
 class SupportRules:
     """Until when a model, or importance sampling, may answer."""
 
-    largest_precision: float = 2.5
+    largest_precision: float = 3.0
     """The standard error of an answer may be so many times the one that as many episodes under the policy itself would
-    leave; beyond, the log cannot tell. On the development worlds good answers have 0.9 to 1.8, those about rare actions
-    3 and more."""
+    leave; beyond, the log cannot tell. On the development worlds most good answers have 0.9 to 1.8, a tenth of them 2.5
+    and more, those about rare actions 3 and more."""
     largest_weight_gap: float = 0.1
     """Importance weights of a step may be so far from 1 on average, where the policy leads,"""
     beyond_chance: float = 3.0

@@ -13,6 +13,10 @@ from repbm.core import InputError
 from repbm.data._categorical import Categorical
 from repbm.data._segments import StepValues, gather, indices, over_blocks, totals
 
+LARGEST_NUMBER = 1e100
+"""Of either sign. Whatever is fitted or estimated squares sums of rewards, observations and weights: beyond it they may
+exceed floating point."""
+
 
 @dataclass(frozen=True, eq=False)
 class Trajectories:

@@ -17,6 +17,8 @@ from repbm.inference import standard_error
 _SHOWN = 2
 _THIRDS = 3
 _IN_THIRDS = 5
+_ROUNDING = 1e-12
+"""An answer with a smaller standard error, as a share of the largest possible return, is exact."""
 
 
 @dataclass(frozen=True)
@@ -136,5 +138,7 @@ def possible_returns(case: Case) -> tuple[float, float]:
 
 def _precision(case: Case, critic: MarginalCritic, estimate: Estimate) -> float | None:
     """The standard error of the answer over the one that as many episodes under the policy itself would leave."""
-    own = return_deviation(case, critic) / np.sqrt(len(case.data))
-    return None if estimate.value is None or not own > 0 else float(standard_error(estimate) / own)
+    own, error = return_deviation(case, critic) / np.sqrt(len(case.data)), standard_error(estimate)
+    # An answer without any error, as where nothing is left to chance: both are rounding.
+    exact = error <= _ROUNDING * max(map(abs, possible_returns(case)))
+    return None if estimate.value is None or exact or not own > 0 else float(error / own)

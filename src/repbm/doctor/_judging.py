@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from repbm.core import Thresholds
 from repbm.doctor._sample import sampled
 from repbm.doctor._verdict import Verdict, judge
@@ -29,9 +31,11 @@ def verdict_of(
         learned = learn_behavior(case.data, seed, thresholds.behavior)
         known = replace(case.data, behavior=learned.logged(case.data))
         case = replace(case, data=known, behavior=learned.probabilities, _softened={})
-    if critic is None and can_be_answered(case):
-        critic = answering_critic(case, seed, thresholds)
-    return judge(case, critic, thresholds.support, thresholds.positivity)
+    # Weights of hardly possible actions overflow: then a check fails, or the answer is not known well enough.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if critic is None and can_be_answered(case):
+            critic = answering_critic(case, seed, thresholds)
+        return judge(case, critic, thresholds.support, thresholds.positivity)
 
 
 def can_be_answered(case: Case) -> bool:

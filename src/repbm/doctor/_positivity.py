@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from repbm.core import PositivityRules
 from repbm.data import Trajectories, numbered_states
 from repbm.estimators import Case
-from repbm.inference import leaf_conditions
+from repbm.inference import leaf_conditions, tree_states
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _leaves(
     if taken.all() or not taken.any():
         yield (), np.arange(len(rows))
         return
-    states = data.observations[rows]
+    states = tree_states(data.observations[rows])
     smallest = max(rules.smallest_region, int(rules.least_share * len(rows)))
     tree = DecisionTreeClassifier(max_leaf_nodes=rules.most_regions, min_samples_leaf=smallest, random_state=0)
     tree.fit(states, taken, sample_weight=demand[rows] + 1e-9)

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from repbm.core import InputError, Label
-from repbm.data import StepValues, Support, Trajectories, over_blocks, support
+from repbm.data import LARGEST_NUMBER, StepValues, Support, Trajectories, over_blocks, support
 from repbm.estimators._weights import Weights
 from repbm.policies import Decisions, ObservationPolicy, Policy, Softened
 
@@ -40,6 +40,11 @@ class Case:
         horizon: int | None = None,
         behavior: Float[np.ndarray, "steps actions"] | None = None,
     ) -> Case:
+        if max(-data.rewards.min(), data.rewards.max()) > LARGEST_NUMBER:
+            raise InputError(
+                f"rewards are beyond {LARGEST_NUMBER:g}: squares of their sums would exceed floating point",
+                fix="give rewards in larger units",
+            )
         policy = policy.bind(data.names)
         return cls(data, policy, policy.decisions(data), discount, horizon, behavior)
 

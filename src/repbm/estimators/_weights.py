@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +12,8 @@ from repbm.data import Block, ImportanceWeights, StepValues, Trajectories, log_p
 
 _LARGEST_LOG = 600.0
 """Logarithms of weights beyond this, either way, are kept relative to the largest of their step."""
+_LARGEST_SQUARED = 1e140
+"""Sums of squares of weights beyond this may exceed floating point."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +138,9 @@ class Weights:
     @cached_property
     def effective_episodes(self) -> Float[np.ndarray, " longest"]:
         """(sum w_t)^2 / sum w_t^2 over all episodes, for every step t (Kish); 0 without any weight."""
+        top = float(self.scaled.max())
+        if top > _LARGEST_SQUARED:
+            return replace(self, scaled=self.scaled / top, log_last=self.log_last - np.log(top)).effective_episodes
         squares = self.data.step_sums(lambda at: self.scaled[at] ** 2) + self._all_carried(2)
         return np.divide(self.sums**2, squares, out=np.zeros_like(squares), where=squares > 0)
 

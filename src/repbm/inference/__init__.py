@@ -10,7 +10,7 @@ from repbm.inference._ranking import Contender, contender, paired_difference, pr
 from repbm.inference._refits import Refits
 from repbm.inference._selection import Selection, selection
 from repbm.inference._sensitivity import behavior_sensitivity
-from repbm.inference._subgroups import Group, leaf_conditions, subgroups
+from repbm.inference._subgroups import Group, leaf_conditions, subgroups, tree_states
 from repbm.inference._tails import pareto_k
 
 __all__ = [
@@ -41,4 +41,5 @@ __all__ = [
     "selection",
     "standard_error",
     "subgroups",
+    "tree_states",
 ]

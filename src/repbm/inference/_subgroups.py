@@ -38,7 +38,7 @@ def subgroups(
     F test on that half, at 5 %, decides whether the groups differ at all.
     """
     known = np.isfinite(gains)
-    states, gains = states[known], gains[known]
+    states, gains = tree_states(states[known]), gains[known]
     if len(gains) < rules.fewest_individuals or not states.shape[1]:
         return []
     order = stream(seed, "subgroups").permutation(len(gains))
@@ -79,6 +79,12 @@ def _grown(states: np.ndarray, gains: np.ndarray, rules: SubgroupRules):
         for mean, own in zip(means, scores, strict=True)
     ]
     return trees[close.index(True)].fit(states, gains)
+
+
+def tree_states(states: Float[np.ndarray, "rows dimensions"]) -> Float[np.ndarray, "rows dimensions"]:
+    """As trees take them: within the range of float32."""
+    largest = float(np.finfo(np.float32).max)
+    return np.clip(states, -largest, largest)
 
 
 def leaf_conditions(tree, names: tuple[str, ...]) -> dict[int, tuple[str, ...]]:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from repbm.core import InputError
-from repbm.data import Categorical
+from repbm.data import LARGEST_NUMBER, Categorical
 from repbm.logs._tables import Table
 
 _FEW_LABELS = 127
@@ -39,7 +39,7 @@ class Columns:
         return series.filter(pl.Series(self.rows)) if self.rows.dtype == bool else series.gather(self.rows)
 
     def numbers(self, name: str, *, gaps: bool = False) -> np.ndarray:
-        """A column of finite numbers, float32 where it is stored so, else float64; `gaps` lets NaN stand."""
+        """A column of finite numbers, none huge, float32 where it is stored so, else float64; `gaps` lets NaN stand."""
         series = self.series(name)
         if series.dtype == pl.Null:
             series = series.cast(pl.Float64)
@@ -58,13 +58,17 @@ class Columns:
             raise self._fault(name, where, count, fix)
         kind = pl.Float32 if series.dtype == pl.Float32 else pl.Float64
         array = series.cast(kind).to_numpy()
-        # The sum is finite wherever all entries are (but for overflow), and much cheaper than looking at each.
+        # The sum of squares is small wherever all entries are, and much cheaper than looking at each.
         with np.errstate(all="ignore"):
-            suspicious = not np.isfinite(array.sum(dtype=np.float64))
+            suspicious = not float(array @ array) <= LARGEST_NUMBER
         if suspicious:
             wrong = np.isinf(array) if gaps else ~np.isfinite(array)
             if wrong.any():
                 raise self._fault(name, wrong, f"is {array[wrong][0]}", "every value must be a finite number")
+            huge = np.abs(array) > LARGEST_NUMBER
+            if huge.any():
+                what = f"is {array[huge][0]:g}: squares of its sums would exceed floating point"
+                raise self._fault(name, huge, what, "give it in larger units")
         return array
 
     def labels(self, name: str, what: str) -> Categorical:

@@ -56,12 +56,12 @@ def fit_spread(
     x = features(positions, exponents(dimensions, degree), np)
     gram = x.T @ x
     gram[np.diag_indices(len(gram))] += _RIDGE * len(x)
-    score = np.tile(usual, (len(x), 1))
-    coefficients = np.zeros((x.shape[1], residuals.shape[1]))
+    # Relative to the usual variance: the ridge draws towards it, and a component without any noise is no trouble.
+    ratio = squares / np.exp(usual)
+    score, coefficients = np.zeros_like(squares), np.zeros((x.shape[1], residuals.shape[1]))
     for _ in range(_ROUNDS):
-        # Deviations from the usual score are what is regressed, so that the ridge draws towards it.
-        coefficients = np.linalg.solve(gram, x.T @ (score - usual + squares * np.exp(-score) - 1))
-        score = np.clip(usual + x @ coefficients, usual + _SMALLEST, usual + _LARGEST)
+        coefficients = np.linalg.solve(gram, x.T @ (score + ratio * np.exp(-score) - 1))
+        score = np.clip(x @ coefficients, _SMALLEST, _LARGEST)
     coefficients[0] += usual
-    least, most = np.quantile(score, (_EXTREME, 1 - _EXTREME), axis=0)
+    least, most = usual + np.quantile(score, (_EXTREME, 1 - _EXTREME), axis=0)
     return Spread(coefficients, least, most, degree)
