@@ -99,8 +99,10 @@ def _backtest(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
     groups |= {"the middle third": thirds[1]}
     spread = float(observed.std())
     for name, own in groups.items():
+        if len(own) < 2:
+            continue
         gap = observed[own] - predicted[own]
-        error = float(gap.std(ddof=1) / np.sqrt(len(own))) if len(own) > 1 else np.inf
+        error = float(gap.std(ddof=1) / np.sqrt(len(own)))
         allowed = rules.largest_backtest_gap * spread * (1 if name == "all" else _IN_THIRDS)
         if abs(gap.mean()) > max(rules.beyond_chance * error, allowed):
             words = f"asked about what is done now, it says {predicted[own].mean():.4g} for {name}"
