@@ -17,6 +17,8 @@ from repbm.inference import standard_error
 _SHOWN = 2
 _THIRDS = 3
 _IN_THIRDS = 5
+_FEWEST_IN_THIRDS = 30
+"""With fewer individuals a mean is not normal enough to tell what is beyond chance."""
 _ROUNDING = 1e-12
 """An answer with a smaller standard error, as a share of the largest possible return, is exact."""
 
@@ -99,7 +101,7 @@ def _backtest(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
     groups |= {"the middle third": thirds[1]}
     spread = float(observed.std())
     for name, own in groups.items():
-        if len(own) < 2:
+        if len(own) < (2 if name == "all" else _FEWEST_IN_THIRDS):
             continue
         gap = observed[own] - predicted[own]
         error = float(gap.std(ddof=1) / np.sqrt(len(own)))
