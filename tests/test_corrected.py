@@ -12,7 +12,7 @@ import repbm
 from repbm.core import Thresholds, stream
 from repbm.critics import CriticSpec, CrossFittedValues, Marginal, fit_critic
 from repbm.data import Categorical, Trajectories
-from repbm.doctor import examine, verdict_of
+from repbm.doctor import examine, judge, verdict_of
 from repbm.domains.worlds import DEVELOPMENT, World
 from repbm.estimators import Case, Corrected, FunctionCritic, marginal_weights, return_deviation, surprises
 from repbm.inference import interval, standard_error
@@ -30,7 +30,7 @@ def drawn(family: str, seed: int = 0, episodes: int = 200) -> tuple[World, Case]
 
 @cache
 def critic_of(family: str, seed: int = 0) -> CrossFittedValues:
-    critic = fit_critic(drawn(family, seed)[1], CriticSpec(Marginal(), ratio=QUICK.ratio), seed).critic
+    critic = fit_critic(drawn(family, seed)[1], CriticSpec(Marginal(), thresholds=QUICK), seed).critic
     assert isinstance(critic, CrossFittedValues)
     return critic
 
@@ -79,7 +79,7 @@ def test_state_ratios_are_one_where_the_policy_is_the_behavior() -> None:
     world, case = drawn("noisy-linear")
     same = CallablePolicy(world.behavior, actions=tuple(range(world.actions)))
     own = Case.of(case.data, same, world.discount, world.horizon)
-    critic = fit_critic(own, CriticSpec(Marginal(), ratio=QUICK.ratio)).critic
+    critic = fit_critic(own, CriticSpec(Marginal(), thresholds=QUICK)).critic
     assert isinstance(critic, CrossFittedValues)
     np.testing.assert_array_equal(critic.ratios(own), 1.0)
     found = Corrected(critic)(own)
@@ -225,3 +225,36 @@ def test_the_critics_own_error_widens_the_interval() -> None:
     assert wide.std_error is not None
     assert narrow.std_error is not None
     assert wide.std_error == pytest.approx(np.hypot(narrow.std_error, 0.4 * critic.error(case)))
+
+
+@pytest.mark.parametrize("family", ["confounded", "no-propensities", "partial"])
+def test_a_hidden_cause_that_lasts_leaves_a_trace(family: str) -> None:
+    """Only in the first of these worlds does the behavior see something that the log does not show."""
+    world, case = drawn(family, seed=1)
+    data = replace(case.data, behavior=None)
+    verdict = verdict_of(Case.of(data, world.evaluated(), world.discount, world.horizon), thresholds=QUICK)
+    check = next(check for check in verdict.checks or () if check.name == "hidden causes")
+    assert check.holds == (family != "confounded"), check.sentence
+    if family == "confounded":
+        assert verdict.word == "not supported"
+        assert "whoever decided knew something that the log does not show" in verdict.sentence
+
+
+def test_what_does_not_tell_the_logs_own_returns_is_not_supported() -> None:
+    case, critic = drawn("one-step")[1], critic_of("one-step")
+    right = {check.name: check for check in judge(case, critic).checks or ()}
+    assert right["back-test"].holds
+    far = replace(critic, now=replace(critic.now, left_out=critic.now.left_out + case.returns.std()))
+    wrong = judge(case, far)
+    check = next(check for check in wrong.checks or () if check.name == "back-test")
+    assert not check.holds
+    assert wrong.word == "not supported"
+    assert f"the log says {case.returns.mean():.4g}" in check.sentence
+    # Right on average, and wrong in a third.
+    order = np.argsort(case.returns)
+    tilted = np.empty(len(order))
+    tilted[order] = case.returns.mean() - np.linspace(-2, 2, len(order)) * case.returns.std()
+    lopsided = judge(case, replace(critic, now=replace(critic.now, left_out=tilted)))
+    check = next(check for check in lopsided.checks or () if check.name == "back-test")
+    assert "third" in check.sentence
+    assert not check.holds

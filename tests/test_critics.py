@@ -167,7 +167,8 @@ def test_doctor_and_evaluation_come_to_one_verdict(table: bool) -> None:
     default = evaluate(data, {"p": policy}, details=False).examination.verdicts["p"]
     looked = examine(data, {"p": policy}).verdicts["p"]
     assert looked.checks is not None
-    assert [check.name for check in looked.checks] == ["actions", "regions", "weights", "range"]
+    names = ["actions", "regions", "weights", "range", "back-test", "hidden causes"]
+    assert [check.name for check in looked.checks] == names
     assert looked.precision is not None
     # What a model shows is for the report, and changes nothing.
     assert asked.novelty is not None

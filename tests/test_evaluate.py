@@ -27,7 +27,10 @@ ESTIMATES = (
     "difference_low difference_high "
     "episodes effective_episodes behavior note"
 ).split()
-INDIVIDUALS = "policy estimator episode value low high source support".split()
+INDIVIDUALS = (
+    "policy estimator episode value low high outcome_low outcome_high logged_value difference difference_low "
+    "difference_high source support refused"
+).split()
 DIAGNOSTICS = "policy step alive factual counterfactual u effective_episodes".split()
 FILES = {
     "details.json",
@@ -332,7 +335,7 @@ def test_an_answer_that_fails_a_check_or_is_vague_is_not_supported() -> None:
     assert replace(fine, precision=edge).supported
     vague = replace(fine, precision=1.01 * edge)
     assert (vague.word, vague.models, vague.supported) == ("the log cannot tell", True, False)
-    assert "2.5 times less well" in vague.sentence
+    assert "3.0 times less well" in vague.sentence
     assert vague.last_step == 0
     for each in (fine, *poor, vague, replace(fine, checks=None)):
         again = Verdict.of(each.to_dict(), each.rules)

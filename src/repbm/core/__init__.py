@@ -9,6 +9,7 @@ from repbm.core._labels import Label, as_label
 from repbm.core._numbers import number
 from repbm.core._progress import Progress, silent
 from repbm.core._random import stream
+from repbm.core._side_by_side import SideBySide
 from repbm.core._thresholds import (
     BacktestRules,
     BehaviorRules,
@@ -18,6 +19,7 @@ from repbm.core._thresholds import (
     FitRules,
     FittedQRules,
     HeadlineRules,
+    IndividualRules,
     IntervalRules,
     LogRules,
     NoveltyRules,
@@ -38,6 +40,7 @@ __all__ = [
     "FitRules",
     "FittedQRules",
     "HeadlineRules",
+    "IndividualRules",
     "InputError",
     "IntervalRules",
     "Label",
@@ -47,6 +50,7 @@ __all__ = [
     "Progress",
     "RatioRules",
     "RolloutRules",
+    "SideBySide",
     "SubgroupRules",
     "SupportRules",
     "Thresholds",

@@ -113,14 +113,22 @@ class NoveltyRules:
 class SupportRules:
     """Until when a model, or importance sampling, may answer."""
 
-    largest_precision: float = 2.5
+    largest_precision: float = 3.0
     """The standard error of an answer may be so many times the one that as many episodes under the policy itself would
-    leave; beyond, the log cannot tell. On the development worlds good answers have 0.9 to 1.8, those about rare actions
-    3 and more."""
+    leave; beyond, the log cannot tell. On the development worlds most good answers have 0.9 to 1.8, a tenth of them 2.5
+    and more, those about rare actions 3 and more."""
     largest_weight_gap: float = 0.1
     """Importance weights of a step may be so far from 1 on average, where the policy leads,"""
     beyond_chance: float = 3.0
     """unless that is within so many standard errors. Convention."""
+    largest_backtest_gap: float = 0.1
+    """Asked about what is done now, what is fitted may be off by so many standard deviations of returns on average, and
+    by five times as many in a third of the individuals, unless that is within chance (`beyond_chance`)."""
+    largest_hidden_correlation: float = 0.05
+    """What was decided may correlate so much with what was unexpected before, given the state,"""
+    beyond_chance_hidden: float = 3.5
+    """unless that is within so many standard errors. On the development worlds hidden causes had 4 and more, with
+    correlations of 0.2 to 0.3, all others at most 2.4 and 0.06."""
     largest_pareto_k: float = 0.7
     """From here on the mean of weights is not to be trusted (Vehtari et al. 2015-2024)."""
     fewest_effective_episodes: float = 50.0
@@ -265,7 +273,10 @@ class PositivityRules:
     least_rate: float = 0.1
     """An action is logged too seldom where not even this share of the policy's own rate is plausible,"""
     significance: float = 0.01
-    """at this level: 44 steps without a single use, where the policy always takes it."""
+    """at this level: 44 steps without a single use, where the policy always takes it,"""
+    fewest_uses: int = 20
+    """and where it was logged fewer times than this: more may be few of many, and still tell. On the development worlds
+    answers that rest on 24 and 86 uses of a rare action were right."""
     most_regions: int = 8
     """A tree divides the states in which the policy takes an action into so many regions at most,"""
     smallest_region: int = 20
@@ -291,6 +302,29 @@ class RatioRules:
     """So many steps at most teach it."""
     prior_visits: float = 5.0
     """In a table the mean of a state and a time counts as much as the mean of the state alone after so many visits."""
+
+
+@dataclass(frozen=True)
+class IndividualRules:
+    """How values, outcomes and support of individuals are told. Set on the development worlds unless said otherwise."""
+
+    evidence: float = 2.0
+    """What surprises tell of individuals beyond the critic, and what their outcomes vary by, depends on the initial
+    state if that is so by this many standard errors on episodes left out. Convention."""
+    fold_factor: float = 1.25
+    """The variance between critics that each leave out a fold counts so many times: five folds tell little of one
+    individual."""
+    prior_episodes: float = 30.0
+    """Outcomes have the shape of those of logged episodes that follow the policy, and of so many normal ones."""
+    trees: int = 50
+    """That the variance of outcomes is told by, with leaves of a tenth of the episodes,"""
+    smallest_leaf: int = 20
+    """and so many at least. Conventions."""
+    most_steps: int = 20_000
+    """So many steps at most teach what individuals can expect with what is done now. Convention."""
+    neighbors: int = 50
+    """An individual is refused if what the policy does first was hardly ever logged in so many of the most similar
+    logged states (see `positivity` for how rare that is), or if these are far away (see `novelty`). Convention."""
 
 
 @dataclass(frozen=True)
@@ -336,6 +370,7 @@ class Thresholds:
     positivity: PositivityRules = field(default_factory=PositivityRules)
     fitted_q: FittedQRules = field(default_factory=FittedQRules)
     rollouts: RolloutRules = field(default_factory=RolloutRules)
+    individuals: IndividualRules = field(default_factory=IndividualRules)
     confounding: ConfoundingRules = field(default_factory=ConfoundingRules)
     distribution: DistributionRules = field(default_factory=DistributionRules)
 

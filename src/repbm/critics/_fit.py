@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from repbm.core import FittedQRules, InputError, RatioRules, RolloutRules, stream
+from repbm.core import InputError, Thresholds, stream
 from repbm.critics._cross_fitted import CrossFittedCritic
 from repbm.critics._kinds import Announce, CriticKind, ModelCriticKind, Request
 from repbm.estimators import Case, Critic
@@ -25,9 +25,7 @@ class CriticSpec:
     kind: CriticKind
     fit: ModelFit = field(default_factory=AutoFit)
     folds: int = 1
-    fitted_q: FittedQRules = field(default_factory=FittedQRules)
-    rollouts: RolloutRules = field(default_factory=RolloutRules)
-    ratio: RatioRules = field(default_factory=RatioRules)
+    thresholds: Thresholds = field(default_factory=Thresholds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +57,7 @@ def fit_critic(
     """
     if spec.kind.uses_model and scores is None:
         scores = _chosen(case, spec, seed, announce)
-    request = Request(spec.fit, scores, seed, announce, spec.fitted_q, spec.rollouts, spec.ratio)
+    request = Request(spec.fit, scores, seed, announce, spec.thresholds)
     with _one_thread():
         critic, model = spec.kind.fit(case, request)
     models = () if model is None else (model,)
@@ -77,12 +75,12 @@ def fit_model_critics(
     fit: ModelFit,
     seed: int = 0,
     announce: Announce = lambda what: None,
-    rollouts: RolloutRules = RolloutRules(),  # noqa: B008 - frozen
+    thresholds: Thresholds = Thresholds(),  # noqa: B008 - frozen
 ) -> list[FittedCritic]:
     """Several models of one log in one call, each as `fit_critic` would fit it: networks are then trained together."""
     spec = CriticSpec(kinds[0], fit)
     scores = _chosen(case, spec, seed, announce)
-    request = Request(fit, scores, seed, announce, rollouts=rollouts)
+    request = Request(fit, scores, seed, announce, thresholds)
     support = case.support if any(kind.for_policy for kind in kinds) else None
     objectives = [kind.objective for kind in kinds]
     with _one_thread():

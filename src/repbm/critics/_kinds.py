@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from repbm.core import FittedQRules, InputError, RatioRules, RolloutRules
+from repbm.core import InputError, Thresholds
 from repbm.critics._fqe import fit_fqe
 from repbm.critics._fqe_network import FQENetwork
 from repbm.critics._marginal import fit_marginal
@@ -28,9 +28,7 @@ class Request:
     choice: Comparison | None
     seed: int
     announce: Announce
-    fitted_q: FittedQRules = field(default_factory=FittedQRules)
-    rollouts: RolloutRules = field(default_factory=RolloutRules)
-    ratio: RatioRules = field(default_factory=RatioRules)
+    thresholds: Thresholds = field(default_factory=Thresholds)
 
     def training(self, loss: float, done: int, total: int) -> None:
         self.announce(f"training a network, loss {loss:.3g}, epoch {done} of {total}")
@@ -112,7 +110,7 @@ class ModelCriticKind(CriticKind):
         return self.critic(model, request), model
 
     def critic(self, model: Model, request: Request) -> ModelCritic:
-        rules = request.rollouts
+        rules = request.thresholds.rollouts
         return ModelCritic(
             model,
             self.name,
@@ -145,7 +143,7 @@ class FittedQ(CriticKind):
             case.most_steps,
             network=self.network,
             seed=request.seed,
-            rules=request.fitted_q,
+            rules=request.thresholds.fitted_q,
         )
         return ActionValueCritic(values, self.name), None
 
@@ -176,7 +174,7 @@ class Marginal(CriticKind):
 
     def fit(self, case: Case, request: Request) -> tuple[Critic, Model | None]:
         request.announce("values and state ratios, by folds")
-        return fit_marginal(case, self.name, request.seed, request.ratio, request.fitted_q), None
+        return fit_marginal(case, self.name, request.seed, request.thresholds), None
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,12 @@ import numpy as np
 from jaxtyping import Float, Int
 from threadpoolctl import threadpool_limits
 
-from repbm.core import FittedQRules, RatioRules, stream
+from repbm.core import IndividualRules, Thresholds, stream
 from repbm.critics._cross_fitted import CrossFittedCritic
 from repbm.critics._fqe import fit_fqe
-from repbm.critics._individual_values import SurplusRegression, fold_errors
+from repbm.critics._initial_regression import InitialRegression, initial_features
+from repbm.critics._logged_values import LoggedValues
+from repbm.critics._outcome_spread import OutcomeSpread
 from repbm.critics._state_ratio import fit_state_ratio
 from repbm.critics._value_critic import ActionValueCritic
 from repbm.estimators import Case, IndividualValues, StateValues, marginal_weights, surprises
@@ -24,8 +26,10 @@ class CrossFittedValues:
     parts: CrossFittedCritic
     all_episodes: ActionValueCritic
     state_ratios: Float[np.ndarray, " steps"]
+    now: LoggedValues
     name: str
-    _surplus: dict[Case, SurplusRegression] = field(default_factory=dict, repr=False)
+    rules: IndividualRules
+    _told: dict[Case, _Told] = field(default_factory=dict, repr=False)
 
     @property
     def folds(self) -> Int[np.ndarray, " episodes"]:
@@ -44,29 +48,55 @@ class CrossFittedValues:
         self, case: Case, states: Float[np.ndarray, "individuals dimensions"] | None = None
     ) -> IndividualValues:
         """V_0 by the critic of all episodes plus what surprises tell; the logged individuals where none are given."""
-        surplus = self._surplus_of(case)
+        told = self._told_of(case)
         asked = case.data.initial_observations if states is None else np.asarray(states, dtype=np.float64)
-        left = np.full(len(asked), case.most_steps)
-        parts = np.stack([critic.values_at(case, asked, left) for critic in self._critics])
-        values = self.all_episodes.values_at(case, asked, left) + surplus(asked)
-        return IndividualValues(values, np.sqrt(fold_errors(parts) + surplus.explained))
+        parts = self._parts(case, asked)
+        errors = np.sqrt(self._variances(parts, told.value_variance) + told.missed)
+        gains = self._variances(parts - self.now.by_fold(asked), told.gain_variance)
+        return IndividualValues(
+            values=self.all_episodes.values_of(case, asked).values + told.surplus(asked),
+            errors=errors,
+            deviations=told.spread.deviations(asked, errors),
+            shape=told.spread.shape,
+            logged=self.now(asked),
+            gain_errors=np.sqrt(gains + told.missed),
+        )
 
-    @property
-    def _critics(self) -> tuple[ActionValueCritic, ...]:
-        return tuple(critic for critic in self.parts.critics if isinstance(critic, ActionValueCritic))
+    def _parts(self, case: Case, states: np.ndarray) -> Float[np.ndarray, "folds some"]:
+        """V_0 by each of the critics that leave out a fold."""
+        return np.stack([critic.values_of(case, states).values for critic in self.parts.critics])
 
-    def _surplus_of(self, case: Case) -> SurplusRegression:
-        if case not in self._surplus:
-            data, weights = case.data, marginal_weights(case, self)
-            terms = weights.scaled * weights.normalizers[data.steps] * surprises(case, self)
-            total = np.add.reduceat(case.discount**data.steps * terms, data.starts)
-            self._surplus[case] = SurplusRegression.of(data.initial_observations, total)
-        return self._surplus[case]
+    def _variances(self, parts: Float[np.ndarray, "folds some"], mean: float) -> Float[np.ndarray, " some"]:
+        """Of something fitted without fold after fold, drawn half-way to the mean of logged individuals."""
+        return self.rules.fold_factor * (0.5 * _jackknife(parts) + 0.5 * mean)
+
+    def _told_of(self, case: Case) -> _Told:
+        if case not in self._told:
+            self._told[case] = self._learned(case)
+        return self._told[case]
+
+    def _learned(self, case: Case) -> _Told:
+        data, weights = case.data, marginal_weights(case, self)
+        states = data.initial_observations
+        terms = case.discount**data.steps * weights.scaled * weights.normalizers[data.steps] * surprises(case, self)
+        surplus = InitialRegression.of(
+            initial_features(data), states, np.add.reduceat(terms, data.starts), self.rules.evidence
+        )
+        # What may be there without being seen counts by half.
+        missed = surplus.explained if surplus.taken else 0.5 * surplus.explained
+        parts = self._parts(case, states)
+        means = [float(_jackknife(each).mean()) for each in (parts, parts - self.now.by_fold(states))]
+        errors = np.sqrt(self._variances(parts, means[0]) + missed)
+        spread = OutcomeSpread.of(case, self, self.initial(case).values + surplus(states), errors, self.rules)
+        return _Told(surplus, missed, spread, *means)
 
     def error(self, case: Case) -> float:
         """By leaving out fold after fold (the jackknife): sqrt((K - 1) / K sum_k (m_k - m)^2), m_k the mean V_0."""
-        means = np.array([critic.initial(case).values.mean() for critic in self.parts.critics])
-        return float(np.sqrt((len(means) - 1) / len(means) * ((means - means.mean()) ** 2).sum()))
+        means = np.array([[critic.initial(case).values.mean()] for critic in self.parts.critics])
+        return float(np.sqrt(_jackknife(means)[0]))
+
+    def logged(self, case: Case) -> Float[np.ndarray, " episodes"]:
+        return self.now.left_out
 
     def ratios(self, case: Case) -> Float[np.ndarray, " steps"]:
         return self.state_ratios
@@ -84,17 +114,39 @@ class CrossFittedValues:
         return result
 
 
-def fit_marginal(case: Case, name: str, seed: int, rules: RatioRules, fitted_q: FittedQRules) -> CrossFittedValues:
+@dataclass(frozen=True, eq=False)
+class _Told:
+    """What a log tells of individuals beyond the critics."""
+
+    surplus: InitialRegression
+    """What surprises say on average."""
+    missed: float
+    """The variance of individual values that the critics, and the surplus, may miss."""
+    spread: OutcomeSpread
+    value_variance: float
+    """Mean variances, from fitting, of the values of logged individuals,"""
+    gain_variance: float
+    """and of their differences to what is done now."""
+
+
+def _jackknife(parts: Float[np.ndarray, "folds some"]) -> Float[np.ndarray, " some"]:
+    """Variances of what was fitted without each fold."""
+    count = len(parts)
+    return (count - 1) / count * ((parts - parts.mean(axis=0)) ** 2).sum(axis=0)
+
+
+def fit_marginal(case: Case, name: str, seed: int, thresholds: Thresholds) -> CrossFittedValues:
     """Fitted Q evaluation and state ratios, both by folds of the episodes."""
     n = len(case.data)
-    folds = stream(seed, "marginal-folds").permutation(n) % min(rules.folds, n)
+    folds = stream(seed, "marginal-folds").permutation(n) % min(thresholds.ratio.folds, n)
 
     def fitted(part: Case) -> ActionValueCritic:
-        found = fit_fqe(part.data, part.policy, part.discount, part.most_steps, seed=seed, rules=fitted_q)
+        found = fit_fqe(part.data, part.policy, part.discount, part.most_steps, seed=seed, rules=thresholds.fitted_q)
         return ActionValueCritic(found, name)
 
     with threadpool_limits(1):
         whole = fitted(case)
         parts = tuple(fitted(case.take(np.flatnonzero(folds != k))) for k in range(int(folds.max()) + 1))
-        ratios = fit_state_ratio(case, folds, seed, rules)
-    return CrossFittedValues(CrossFittedCritic(parts, folds, name), whole, ratios, name)
+        ratios = fit_state_ratio(case, folds, seed, thresholds.ratio)
+        now = LoggedValues.of(case, folds, initial_features(case.data), fitted, thresholds.individuals)
+    return CrossFittedValues(CrossFittedCritic(parts, folds, name), whole, ratios, now, name, thresholds.individuals)

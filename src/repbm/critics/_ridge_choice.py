@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import get_lapack_funcs
 
+_FACTORED, _SOLVED = get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
+"""LAPACK itself: there are thousands of small systems, and what usually stands around it takes longer than it does."""
 _TINY = 1e-10
 """A penalty that serves coefficients which nothing determines."""
 SELDOM = 1.5
@@ -25,9 +28,7 @@ class RidgeChoice:
     gram: Float[np.ndarray, "folds features features"]
     sets: tuple[Int[np.ndarray, " _"], ...]
     penalties: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_factors", {})
+    _systems: dict[tuple[int, int], _System] = field(default_factory=dict)
 
     @property
     def candidates(self) -> list[tuple[int, float]]:
@@ -45,10 +46,11 @@ class RidgeChoice:
         whole = moments.sum(axis=0)
         errors = np.zeros(len(candidates))
         for k, (gram, own) in enumerate(zip(self.gram, moments, strict=True)):
+            rest, inner = whole - own, [gram[np.ix_(chosen, chosen)] for chosen in self.sets]
             for c, candidate in enumerate(candidates):
                 chosen = self.sets[candidate[0]]
-                found = self._solved(candidate, k, (whole - own)[chosen])
-                errors[c] += found @ gram[np.ix_(chosen, chosen)] @ found - 2 * found @ own[chosen]
+                found = self._solved(candidate, k, rest[chosen])
+                errors[c] += found @ inner[candidate[0]] @ found - 2 * found @ own[chosen]
         return candidates[int(np.argmin(errors))]
 
     def coefficients(
@@ -62,25 +64,57 @@ class RidgeChoice:
         return result
 
     def _solved(self, candidate: tuple[int, float], without: int, right: np.ndarray) -> np.ndarray:
-        known: dict[tuple[int, float, int], tuple[np.ndarray, tuple]] = self._factors  # pyright: ignore[reportAttributeAccessIssue]
-        key = (*candidate, without)
-        if key not in known:
-            known[key] = self._factored(candidate, without)
-        scale, factor = known[key]
-        return cho_solve(factor, right / scale, check_finite=False) / scale
+        system = self._system(candidate[0], without)
+        return _SOLVED(system.factor(candidate[1]), right / system.scale)[0] / system.scale
 
-    def _factored(self, candidate: tuple[int, float], without: int) -> tuple[np.ndarray, tuple]:
-        chosen = self.sets[candidate[0]]
-        total = self.gram.sum(axis=0) - (self.gram[without] if without >= 0 else 0.0)
-        total = total[np.ix_(chosen, chosen)]
+    def _system(self, number: int, without: int) -> _System:
+        if (number, without) not in self._systems:
+            chosen = self.sets[number]
+            self._systems[number, without] = _System.of(self._totals[without][np.ix_(chosen, chosen)])
+        return self._systems[number, without]
+
+    @cached_property
+    def _totals(self) -> list[Float[np.ndarray, "features features"]]:
+        """sum x x' without each of the folds; the last is that of all."""
+        total = self.gram.sum(axis=0)
+        return [*(total - own for own in self.gram), total]
+
+
+@dataclass(frozen=True, eq=False)
+class _System:
+    """The normal equations of a set of features, in units of these, and their Cholesky factors by penalty."""
+
+    matrix: Float[np.ndarray, "features features"]
+    scale: Float[np.ndarray, " features"]
+    spread: Float[np.ndarray, " features"]
+    """The variance of each feature, times the rows."""
+    _factors: dict[float, np.ndarray] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, total: Float[np.ndarray, "features features"]) -> _System:
         count = max(total[0, 0], 1.0)
-        diagonal = np.diag(total)
+        diagonal = total.diagonal()
         scale = np.sqrt(np.maximum(diagonal, 1e-8 * diagonal.max() + np.finfo(float).tiny))
         spread = np.maximum(diagonal - total[0] ** 2 / count, 0.0)
         spread[0] = 0.0
-        system = total + np.diag(candidate[1] * spread)
-        system = system / np.outer(scale, scale) + _TINY * np.eye(len(chosen))
-        try:
-            return scale, cho_factor(system, check_finite=False)
-        except np.linalg.LinAlgError:
-            return scale, cho_factor(system + 1e-6 * np.eye(len(chosen)), check_finite=False)
+        return cls(total, scale, spread)
+
+    @cached_property
+    def _scaled(self) -> Float[np.ndarray, "features features"]:
+        return np.asfortranarray(self.matrix / np.outer(self.scale, self.scale))
+
+    def factor(self, penalty: float) -> Float[np.ndarray, "features features"]:
+        if penalty not in self._factors:
+            diagonal = (self.matrix.diagonal() + penalty * self.spread) / (self.scale * self.scale) + _TINY
+            factor, fault = self._factored(diagonal)
+            if fault:
+                factor, fault = self._factored(diagonal + 1e-6)
+            if fault:
+                raise np.linalg.LinAlgError("the normal equations have no Cholesky factor")
+            self._factors[penalty] = factor
+        return self._factors[penalty]
+
+    def _factored(self, diagonal: Float[np.ndarray, " features"]) -> tuple[np.ndarray, int]:
+        system = self._scaled.copy(order="F")
+        np.fill_diagonal(system, diagonal)
+        return _FACTORED(system, clean=False, overwrite_a=True)

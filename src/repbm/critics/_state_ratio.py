@@ -31,7 +31,10 @@ def fit_state_ratio(
     ratio = case.decisions.logged(slice(None)) / data.behavior
     result = np.ones(len(ratio))
     for _ in range(1 + rules.sweeps):
-        before = data.delayed(weights.normalized.weights, 1.0)(slice(None))
+        # Past the last episode that follows the policy nothing is known, and nothing weighs.
+        with np.errstate(over="ignore", invalid="ignore"):
+            followed = np.nan_to_num(weights.normalized.weights, nan=0.0, posinf=0.0)
+        before = data.delayed(followed, 1.0)(slice(None))
         result = _regressed(case, before, np.repeat(folds, data.lengths), seed, rules)
         scaled = result * ratio
         with np.errstate(divide="ignore"):

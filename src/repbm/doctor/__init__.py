@@ -4,6 +4,7 @@ from repbm.doctor._backtest import Backtest, backtest
 from repbm.doctor._checks import Check, possible_returns
 from repbm.doctor._examination import Examination, examine
 from repbm.doctor._finding import Finding, Severity
+from repbm.doctor._individual_support import refusals
 from repbm.doctor._judging import can_be_answered, verdict_of
 from repbm.doctor._positivity import Region
 from repbm.doctor._verdict import Verdict, judge
@@ -21,5 +22,6 @@ __all__ = [
     "examine",
     "judge",
     "possible_returns",
+    "refusals",
     "verdict_of",
 ]

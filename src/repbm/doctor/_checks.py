@@ -9,11 +9,16 @@ from jaxtyping import Float
 
 from repbm.core import PositivityRules, SupportRules
 from repbm.data import few_states, totals
+from repbm.doctor._hidden_causes import hidden_cause
 from repbm.doctor._positivity import uncovered_regions
 from repbm.estimators import Case, Corrected, Estimate, MarginalCritic, return_deviation
 from repbm.inference import standard_error
 
 _SHOWN = 2
+_THIRDS = 3
+_IN_THIRDS = 5
+_FEWEST_IN_THIRDS = 30
+"""With fewer individuals a mean is not normal enough to tell what is beyond chance."""
 _ROUNDING = 1e-12
 """An answer with a smaller standard error, as a share of the largest possible return, is exact."""
 
@@ -40,6 +45,8 @@ def checks_of(
         _regions(case, ratios, positivity),
         _weights(case, ratios, rules),
         _range(case, estimate),
+        _backtest(case, critic, rules),
+        _hidden(case, critic, rules),
     )
     return checks, _precision(case, critic, estimate)
 
@@ -84,6 +91,38 @@ def _range(case: Case, estimate: Estimate) -> Check:
     holds = low - error <= estimate.value <= high + error
     words = f"the answer, {estimate.value:.4g}, lies {'within' if holds else 'beyond'} what rewards allow"
     return Check("range", holds, f"{words} ({low:.4g} to {high:.4g})")
+
+
+def _backtest(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
+    """Whether what is fitted tells the log's own returns: on average, and in each third of the individuals."""
+    predicted, observed = critic.logged(case), case.returns
+    thirds = np.array_split(np.argsort(predicted, kind="stable"), _THIRDS)
+    groups = {"all": np.arange(len(observed)), "the lowest third": thirds[0], "the highest third": thirds[-1]}
+    groups |= {"the middle third": thirds[1]}
+    spread = float(observed.std())
+    for name, own in groups.items():
+        if len(own) < (2 if name == "all" else _FEWEST_IN_THIRDS):
+            continue
+        gap = observed[own] - predicted[own]
+        error = float(gap.std(ddof=1) / np.sqrt(len(own)))
+        allowed = rules.largest_backtest_gap * spread * (1 if name == "all" else _IN_THIRDS)
+        if abs(gap.mean()) > max(rules.beyond_chance * error, allowed):
+            words = f"asked about what is done now, it says {predicted[own].mean():.4g} for {name}"
+            return Check("back-test", False, f"{words}; the log says {observed[own].mean():.4g}")
+    words = f"asked about what is done now, it says {predicted.mean():.4g}; the log says {observed.mean():.4g}"
+    return Check("back-test", True, words)
+
+
+def _hidden(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
+    """Whether decisions go with what was unexpected before them."""
+    found = hidden_cause(case, critic)
+    if found is None:
+        return Check("hidden causes", True, "the log cannot show whether a hidden cause drove decisions")
+    beyond = abs(found.standard_errors) > rules.beyond_chance_hidden
+    if beyond and abs(found.correlation) > rules.largest_hidden_correlation:
+        words = f"{found.action} was {'more' if found.correlation > 0 else 'less'} often chosen after good surprises"
+        return Check("hidden causes", False, f"{words}: whoever decided knew something that the log does not show")
+    return Check("hidden causes", True, "no trace of a hidden cause that lasts")
 
 
 def possible_returns(case: Case) -> tuple[float, float]:

@@ -48,7 +48,7 @@ def answering_critic(case: Case, seed: int, thresholds: Thresholds) -> MarginalC
     """The critic behind the answer."""
     from repbm.critics import CriticSpec, Marginal, fit_critic
 
-    spec = CriticSpec(Marginal(), fitted_q=thresholds.fitted_q, ratio=thresholds.ratio)
+    spec = CriticSpec(Marginal(), thresholds=thresholds)
     critic = fit_critic(case, spec, seed).critic
     assert isinstance(critic, MarginalCritic)
     return critic

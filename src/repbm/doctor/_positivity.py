@@ -66,6 +66,7 @@ def uncovered_regions(
             )
             if (
                 share >= (0.0 if known_table else rules.least_share)
+                and hits < rules.fewest_uses
                 and binom.cdf(hits, count, rate) < rules.significance
             ):
                 found.append(Region(str(label), conditions, hits, count, share))

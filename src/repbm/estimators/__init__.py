@@ -3,7 +3,6 @@
 from repbm.estimators._case import Case
 from repbm.estimators._corrected import (
     Corrected,
-    IndividualValues,
     MarginalCritic,
     marginal_weights,
     return_deviation,
@@ -14,6 +13,7 @@ from repbm.estimators._direct import DirectMethod
 from repbm.estimators._doubly_robust import DoublyRobust
 from repbm.estimators._estimate import Estimate, Estimator, Pooled
 from repbm.estimators._importance import ImportanceSampling, PerDecisionImportanceSampling
+from repbm.estimators._individuals import IndividualValues, OutcomeShape
 from repbm.estimators._magic import Magic
 from repbm.estimators._registry import ESTIMATORS, SOFTENING, EstimatorSpec, as_estimator, default_estimators
 from repbm.estimators._role import Role
@@ -35,6 +35,7 @@ __all__ = [
     "IndividualValues",
     "Magic",
     "MarginalCritic",
+    "OutcomeShape",
     "PerDecisionImportanceSampling",
     "Pooled",
     "Role",

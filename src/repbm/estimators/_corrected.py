@@ -11,16 +11,9 @@ from jaxtyping import Float
 from repbm.estimators._case import Case
 from repbm.estimators._critic import Critic
 from repbm.estimators._estimate import Estimate
+from repbm.estimators._individuals import IndividualValues
 from repbm.estimators._role import Role
 from repbm.estimators._weights import Weights
-
-
-@dataclass(frozen=True, eq=False)
-class IndividualValues:
-    """Values of individuals, and their standard errors: from fitting, and from what the fitted form misses."""
-
-    values: Float[np.ndarray, " individuals"]
-    errors: Float[np.ndarray, " individuals"]
 
 
 @runtime_checkable
@@ -38,7 +31,13 @@ class MarginalCritic(Critic, Protocol):
     def individuals(
         self, case: Case, states: Float[np.ndarray, "individuals dimensions"] | None = None
     ) -> IndividualValues:
-        """V_0 of individuals, corrected too, with standard errors; of the logged ones where no states are given."""
+        """V_0 of individuals, corrected too, and what may come of them; of the logged ones where no states are given.
+
+        Errors are without what all individuals have in common."""
+        ...
+
+    def logged(self, case: Case) -> Float[np.ndarray, " episodes"]:
+        """What logged individuals can expect with what is done now, fitted alike, without the episode itself."""
         ...
 
     def error(self, case: Case) -> float:
@@ -88,12 +87,30 @@ class Corrected:
         if not isinstance(self.critic, MarginalCritic):
             individual = self.critic.initial(case).values
             return Estimate.of_contributions(contributions, least, individual=individual, linearized=True)
-        own, critic_error = self.critic.individuals(case), self.critic_share * self.critic.error(case)
-        common = np.hypot(contributions.std() / np.sqrt(n), critic_error)
-        found = Estimate.of_contributions(
-            contributions, least, individual=own.values, critic_error=critic_error, linearized=True
+        critic_error = self.critic_share * self.critic.error(case)
+        found = Estimate.of_contributions(contributions, least, critic_error=critic_error, linearized=True)
+        own = self._individuals(case, self.critic, found)
+        return replace(found, individual=own.values, individuals=own)
+
+    def individuals(self, case: Case, states: Float[np.ndarray, "individuals dimensions"]) -> IndividualValues | None:
+        """The same for any initial states; None with a critic that knows no more than values."""
+        if not isinstance(self.critic, MarginalCritic):
+            return None
+        return self._individuals(case, self.critic, self(case), states)
+
+    def _individuals(
+        self, case: Case, critic: MarginalCritic, found: Estimate, states: np.ndarray | None = None
+    ) -> IndividualValues:
+        """Errors of individuals hold that of the mean, which they have in common."""
+        own = critic.individuals(case, states)
+        if found.contributions is None:
+            return own
+        root = np.sqrt(len(case.data))
+        common, gain = (
+            np.hypot(contributions.std() / root, found.critic_error)
+            for contributions in (found.contributions, found.contributions - case.returns)
         )
-        return replace(found, individual_errors=np.hypot(own.errors, common))
+        return replace(own, errors=np.hypot(own.errors, common), gain_errors=np.hypot(own.gain_errors, gain))
 
 
 def marginal_weights(case: Case, critic: Critic) -> Weights:

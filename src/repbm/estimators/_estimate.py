@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from repbm.estimators._case import Case
+from repbm.estimators._individuals import IndividualValues
 from repbm.estimators._role import Role
 
 
@@ -43,8 +44,8 @@ class Estimate:
     critic_error: float = 0.0
     """A standard error that the contributions do not show: that of the critic behind them."""
 
-    individual_errors: Float[np.ndarray, " episodes"] | None = None
-    """Standard errors of the individual values, where they are known without fitting again."""
+    individuals: IndividualValues | None = None
+    """More about the individual values, where it is known without fitting again."""
     linearized: bool = False
     """Contributions of a normalized estimate that contain what normalizing does: they are nearly independent."""
 

@@ -84,7 +84,7 @@ class Critics:
         from repbm.critics import CriticSpec
 
         fitting, rules = self.question.fitting, self.question.thresholds
-        return CriticSpec(kind, fitting.model_fit(rules), fitting.folds, rules.fitted_q, rules.rollouts, rules.ratio)
+        return CriticSpec(kind, fitting.model_fit(rules), fitting.folds, rules)
 
 
 def critic_kind(given: Any) -> CriticKind:

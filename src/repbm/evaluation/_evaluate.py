@@ -10,8 +10,17 @@ import numpy as np
 
 from repbm.core import InputError, Progress, Thresholds, silent
 from repbm.data import Trajectories
-from repbm.doctor import Verdict, can_be_answered, examine, verdict_of
-from repbm.estimators import Case, DirectMethod, Estimator, EstimatorSpec, Role, as_estimator, default_estimators
+from repbm.doctor import Verdict, can_be_answered, examine, possible_returns, refusals, verdict_of
+from repbm.estimators import (
+    Case,
+    Corrected,
+    DirectMethod,
+    Estimator,
+    EstimatorSpec,
+    Role,
+    as_estimator,
+    default_estimators,
+)
 from repbm.evaluation._critics import Critics, critic_kind
 from repbm.evaluation._details import (
     PolicyDetails,
@@ -110,6 +119,10 @@ def evaluate(
         found = {name: _details(tables, critics, name, case, len(cases), question) for name, case in cases.items()}
         if critics.scores is not None and models:
             tested = held_out_backtest(next(iter(cases.values())), critics.scores, question, steps.note)
+    for name, case in cases.items():
+        tables.refuse(name, "log", refusals(case, case.data.initial_observations, thresholds))
+        if new is not None:
+            tables.refuse(name, "new", refusals(case, new.states, thresholds))
     steps.end()
     scores = critics.scores
     return Evaluation(
@@ -236,7 +249,11 @@ def _add(tables: Tables, critics: Critics, spec: EstimatorSpec, name: str, case:
         weighted = spec.role.weighs or (spec.critic is not None and critic_kind(spec.critic).needs_behavior(case))
         tables.add(name, spec, case, estimator(case), again, weighted)
     if new is not None and direct is not None:
-        tables.add_individuals(name, spec.name, new.labels, direct.values_of(case, new.states), "new")
+        tables.add_values(name, spec.name, new.labels, direct.values_of(case, new.states), "new")
+    if new is not None and isinstance(estimator, Corrected):
+        asked = estimator.individuals(case, new.states)
+        if asked is not None:
+            tables.add_individuals(name, spec.name, new.labels, asked, possible_returns(case), "new")
 
 
 def _judged(case: Case, critics: Critics, question: Question) -> Verdict:

@@ -36,8 +36,10 @@ class Evaluation:
     level, std_error, logged_mean (the mean return of the log: what is done now), difference (value - logged_mean),
     difference_low, difference_high, episodes, effective_episodes, behavior (logged or estimated, where the estimator
     weighs by it) and note.
-    `individuals`: policy, estimator, episode, value, low, high, source (log or new), support (the chance to meet only
-    what the log shows, where it was looked at).
+    `individuals`: policy, estimator, episode, value (what is expected under the policy), low, high (its interval),
+    outcome_low, outcome_high (the interval of what may come of this individual), logged_value (what is expected with
+    what is done now), difference (value - logged_value), difference_low, difference_high, source (log or new), support
+    (the chance to meet only what the log shows, where it was looked at), refused (why there is no value).
     `diagnostics`: policy, step, alive, factual, counterfactual, u, effective_episodes, and, where a model was fitted
     for the policy, the terms of its bound: risk_behavior, risk_policy, distance, deviation (see
     `repbm.inference.bound_terms`).

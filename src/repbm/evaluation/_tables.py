@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtri
 
 from repbm.core import Thresholds
 from repbm.doctor import Verdict, possible_returns
-from repbm.estimators import Case, Estimate, EstimatorSpec, Role
+from repbm.estimators import Case, Estimate, EstimatorSpec, IndividualValues, Role
 from repbm.evaluation._headline import Entry, disagreements, headline
 from repbm.inference import (
     Contender,
@@ -94,10 +94,11 @@ class Tables:
             self._contenders[policy, name] = found
         if estimate.individual is not None:
             labels = [str(label) for label in case.data.labels_of().tolist()]
-            reach = None if refits is None else refits.individual_reach(self.level)
-            if reach is None and estimate.individual_errors is not None:
-                reach = float(ndtri(0.5 + self.level / 2)) * estimate.individual_errors
-            self.add_individuals(policy, name, labels, np.clip(estimate.individual, *possible), "log", reach)
+            if estimate.individuals is not None:
+                self.add_individuals(policy, name, labels, estimate.individuals, possible, "log")
+            else:
+                reach = None if refits is None else refits.individual_reach(self.level)
+                self.add_values(policy, name, labels, np.clip(estimate.individual, *possible), "log", reach)
 
     def settle(self, policy: str, verdict: Verdict) -> None:
         """Name the answer among the rows of a policy, and put it first."""
@@ -114,7 +115,7 @@ class Tables:
         first = self.estimates.index(rows[0])
         self.estimates.insert(first, self.estimates.pop(self.estimates.index(rows[answer])))
 
-    def add_individuals(
+    def add_values(
         self,
         policy: str,
         name: str,
@@ -123,20 +124,47 @@ class Tables:
         source: str,
         reach: np.ndarray | None = None,
     ) -> None:
-        known = {"episode": labels, "value": values, "reach": reach}
-        frame = pl.DataFrame(known, schema={"episode": pl.String, "value": pl.Float64, "reach": pl.Float64})
-        self.individuals.append(
-            frame.select(
-                pl.lit(policy).alias("policy"),
-                pl.lit(name).alias("estimator"),
-                "episode",
-                "value",
-                (pl.col("value") - pl.col("reach")).alias("low"),
-                (pl.col("value") + pl.col("reach")).alias("high"),
-                pl.lit(source).alias("source"),
-                pl.lit(None, pl.Float64).alias("support"),
-            )
-        )
+        """Values of individuals, and how far they may be off where that is known."""
+        known = {"value": values}
+        if reach is not None:
+            known |= {"low": values - reach, "high": values + reach}
+        self._append(policy, name, labels, source, known)
+
+    def add_individuals(
+        self,
+        policy: str,
+        name: str,
+        labels: list[str],
+        found: IndividualValues,
+        possible: tuple[float, float],
+        source: str,
+    ) -> None:
+        """What is expected for individuals, what may come of them, and what they gain; within what rewards allow."""
+        found = replace(found, values=np.clip(found.values, *possible), logged=np.clip(found.logged, *possible))
+        ends = {"": found.expected(self.level), "outcome_": found.outcomes(self.level)}
+        known = {"value": found.values, "logged_value": found.logged}
+        for prefix, (low, high) in ends.items():
+            known |= {f"{prefix}low": low, f"{prefix}high": high}
+        known = {key: np.clip(numbers, *possible) for key, numbers in known.items()}
+        low, high = found.gains(self.level)
+        known |= {"difference": known["value"] - known["logged_value"], "difference_low": low, "difference_high": high}
+        self._append(policy, name, labels, source, known)
+
+    def _append(self, policy: str, name: str, labels: list[str], source: str, known: dict[str, np.ndarray]) -> None:
+        same = {"policy": policy, "estimator": name, "source": source}
+        size = len(labels)
+        columns = {key: known.get(key, [same.get(key)] * size) for key in INDIVIDUALS} | {"episode": labels}
+        self.individuals.append(pl.DataFrame(columns, schema=INDIVIDUALS))
+
+    def refuse(self, policy: str, source: str, reasons: list[str | None]) -> None:
+        """Take back what cannot be told of individuals, and say why, by whichever estimator."""
+        if not any(reasons):
+            return
+        column = pl.Series("refused", reasons, pl.String)
+        for k, frame in enumerate(self.individuals):
+            if len(frame) and frame.select("policy", "source").row(0) == (policy, source):
+                told = [pl.when(column.is_null()).then(pl.col(name)).alias(name) for name in _TOLD]
+                self.individuals[k] = frame.with_columns(*told, refused=column)
 
     def answer(self, policy: str) -> dict[str, Any] | None:
         """The row of the answer, once it is settled."""
@@ -264,9 +292,17 @@ INDIVIDUALS = {
     "value": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
+    "outcome_low": pl.Float64,
+    "outcome_high": pl.Float64,
+    "logged_value": pl.Float64,
+    "difference": pl.Float64,
+    "difference_low": pl.Float64,
+    "difference_high": pl.Float64,
     "source": pl.String,
     "support": pl.Float64,
+    "refused": pl.String,
 }
+_TOLD = ("value", "low", "high", "outcome_low", "outcome_high", "difference", "difference_low", "difference_high")
 RANKING = {
     "policy": pl.String,
     "estimator": pl.String,

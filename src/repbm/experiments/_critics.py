@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from repbm.core import InputError, RolloutRules
+from repbm.core import InputError, RolloutRules, Thresholds
 from repbm.critics import CRITICS, CriticKind, CriticSpec, ModelCriticKind, fit_critic, fit_model_critics
 from repbm.estimators import ESTIMATORS, Case, Critic, DirectMethod, Estimator
 from repbm.experiments._objectives import named_objective
@@ -14,7 +14,7 @@ from repbm.experiments._rows import PRECISE, critic_of
 from repbm.experiments._spec import Spec
 from repbm.models import CLOSED_FORM, OneKindFit, PaperFit
 
-_ONE = RolloutRules(steps=1)
+_ONE = Thresholds(rollouts=RolloutRules(steps=1))
 """One rollout a logged step, as in the stored runs."""
 
 
@@ -53,9 +53,9 @@ class Critics:
             return self._published[name]()
         if name in PRECISE:
             kind: CriticKind = ModelCriticKind(PRECISE[name])
-            spec = CriticSpec(kind, OneKindFit((CLOSED_FORM,)), rollouts=_ONE)
+            spec = CriticSpec(kind, OneKindFit((CLOSED_FORM,)), thresholds=_ONE)
             return fit_critic(case, spec, self.seed).critic
-        return fit_critic(case, CriticSpec(CRITICS[name], rollouts=_ONE), self.seed).critic
+        return fit_critic(case, CriticSpec(CRITICS[name], thresholds=_ONE), self.seed).critic
 
     @cached_property
     def _published(self) -> dict[str, Callable[[], Critic]]:
@@ -70,5 +70,5 @@ class Critics:
     def _paper(self, names: list[str]) -> list[Critic]:
         objectives = [objective for objective in map(named_objective, names) if objective is not None]
         kinds = [ModelCriticKind(objective) for objective in objectives]
-        fitted = fit_model_critics(self.case, kinds, PaperFit(self.spec.paper), self.seed, rollouts=_ONE)
+        fitted = fit_model_critics(self.case, kinds, PaperFit(self.spec.paper), self.seed, thresholds=_ONE)
         return [each.critic for each in fitted]

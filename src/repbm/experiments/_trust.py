@@ -17,11 +17,16 @@ from repbm.domains.worlds import DEVELOPMENT, World, families
 from repbm.evaluation import Evaluation, evaluate
 from repbm.experiments._experiment import Announce, Experiment, Task, Worker
 from repbm.experiments._toml import one_of, several, values
-from repbm.experiments._trust_table import ANSWER, LEVELS, bound, trust_table
+from repbm.experiments._trust_table import ANSWER, FIFTHS, LEVELS, SHOWN, bound, trust_table
 
 _BESIDE = ("am", "repbm", "wdr(repbm)", "wis", "wpdis")
 """Estimators whose rows stand beside the answer's."""
-_ASKED = max(LEVELS)
+_ASKED = SHOWN
+
+_INTERVALS = ("individual", "outcome", "gain")
+_OUTCOMES = 20
+"""So many outcomes are drawn for each individual."""
+_ROUNDING = 1e-9
 
 _ROWS: dict[str, Any] = {
     "run": pl.Int64,
@@ -41,11 +46,17 @@ _ROWS: dict[str, Any] = {
     "supported": pl.Boolean,
     "verdict": pl.String,
     **{bound(end, level): pl.Float64 for level in LEVELS for end in ("low", "high")},
+    "difference": pl.Float64,
+    "true_difference": pl.Float64,
+    **{bound(end, level): pl.Float64 for level in LEVELS for end in ("difference_low", "difference_high")},
     "individuals": pl.Int64,
     "mse_individual": pl.Float64,
     "sampling_error": pl.Float64,
     "variance_individual": pl.Float64,
-    **{bound(what, level): pl.Float64 for level in LEVELS for what in ("individual", "outcome")},
+    **{bound(what, level): pl.Float64 for level in LEVELS for what in _INTERVALS},
+    **{f"fifth_{k}": pl.Float64 for k in range(FIFTHS)},
+    "hidden": pl.Boolean,
+    "refused": pl.Float64,
     "seconds": pl.Float64,
     "note": pl.String,
 }
@@ -54,8 +65,11 @@ _ROWS: dict[str, Any] = {
 `oracle_error` is the standard error that as many episodes of the policy itself would have, `error` is value - truth
 in such errors. `mse_individual` is over logged individuals, `sampling_error` the part of it that comes from rollouts of
 the world, `variance_individual` how much true values differ. `individual_90` is the share of individuals whose true
-value their 90 % interval holds, `outcome_90` that of those whose drawn outcome it holds. `seconds` are of the whole
-evaluation."""
+value their 90 % interval holds, `outcome_90` that of drawn outcomes that the interval of outcomes holds, `gain_90` that
+of true differences to the behavior; all over the individuals that are not `refused` (a share of all). `fifth_0` to
+`fifth_4` are `individual_90` among the fifth of individuals with the lowest true values, and so on. `hidden` says that
+the log does not show all of the initial state: nobody can then know the value of an individual. `seconds` are of the
+whole evaluation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,22 +78,28 @@ class _Truth:
 
     mean: float
     deviation: float
+    difference: float
+    """To what the behavior earns."""
     individuals: np.ndarray
     variances: np.ndarray
     """Of the values of individuals, as far as they are means of a few rollouts."""
     outcomes: np.ndarray
+    gains: np.ndarray
+    hidden: bool
 
 
 @dataclass(frozen=True, eq=False)
 class Said:
-    """What an evaluation says under one name: a value, intervals by level, and the same for logged individuals."""
+    """What an evaluation says under one name: a value, intervals by level, and the table of logged individuals."""
 
     name: str
     source: str
     value: float | None
     bounds: Mapping[float, tuple[float | None, float | None]]
-    individuals: np.ndarray | None
-    individual_bounds: Mapping[float, tuple[np.ndarray, np.ndarray]]
+    difference: float | None
+    difference_bounds: Mapping[float, tuple[float | None, float | None]]
+    individuals: pl.DataFrame | None
+    level: float
     note: str
 
 
@@ -150,7 +170,7 @@ class Trust(Experiment):
         announce("the truth")
         true = self._truth(world, starts[: self.individuals], family, episodes, seed)
         oracle = true.deviation / np.sqrt(episodes)
-        same = {"truth": true.mean, "oracle_error": oracle}
+        same = {"truth": true.mean, "oracle_error": oracle, "true_difference": true.difference, "hidden": true.hidden}
         announce("the evaluation")
         began = time.perf_counter()
         try:
@@ -175,14 +195,19 @@ class Trust(Experiment):
     def _truth(self, world: World, starts: np.ndarray, family: str, episodes: int, seed: int) -> _Truth:
         fresh = world.initial(self.truth_rollouts, stream(seed, "fresh", family))
         returns = world.returns(fresh, stream(seed, "truth", family))
+        done = world.returns(fresh, stream(seed, "behavior", family), behavior=True)
         rolled = world.returns(starts, stream(seed, "individuals", family, episodes), self.rollouts)
-        outcomes = world.returns(starts, stream(seed, "outcomes", family, episodes))
+        now = world.returns(starts, stream(seed, "individuals now", family, episodes), self.rollouts, behavior=True)
+        varied = [int((np.ptp(each, axis=0) > 0).sum()) for each in (fresh, world.observe(fresh))]
         return _Truth(
             mean=float(returns.mean()),
             deviation=float(returns.std(ddof=1)),
+            difference=float(returns.mean() - done.mean()),
             individuals=rolled.mean(axis=1),
             variances=rolled.var(axis=1, ddof=1) / self.rollouts,
-            outcomes=outcomes[:, 0],
+            outcomes=world.returns(starts, stream(seed, "outcomes", family, episodes), _OUTCOMES),
+            gains=rolled.mean(axis=1) - now.mean(axis=1),
+            hidden=varied[1] < varied[0],
         )
 
 
@@ -203,14 +228,17 @@ def read(evaluation: Evaluation) -> tuple[bool, str, list[Said]]:
         for name in names:
             # The answer may be one without values of individuals: then those of the model beside it are shown.
             shown = known.get("repbm") if frame is None and name == ANSWER else frame
+            gain = {key: row[f"difference{key and '_'}{key}"] for key in ("", "low", "high")}
             said.append(
                 Said(
                     name,
                     row["estimator"],
                     row["value"],
-                    {level: _narrowed(row, row["level"], level) for level in LEVELS},
-                    None if shown is None else shown["value"].to_numpy(),
-                    {} if shown is None or shown["low"].null_count() else _individual_bounds(shown, row["level"]),
+                    {level: _narrowed(row["value"], row["low"], row["high"], row["level"], level) for level in LEVELS},
+                    gain[""],
+                    {level: _narrowed(gain[""], gain["low"], gain["high"], row["level"], level) for level in LEVELS},
+                    shown,
+                    row["level"],
                     row["note"],
                 )
             )
@@ -218,17 +246,12 @@ def read(evaluation: Evaluation) -> tuple[bool, str, list[Said]]:
     return verdict.supported, verdict.word, said
 
 
-def _narrowed(row: Mapping[str, Any], given: float, level: float) -> tuple[Any, Any]:
+def _narrowed(value: Any, low: Any, high: Any, given: float, level: float) -> tuple[Any, Any]:
     """The ends of the interval of another level."""
-    if row["low"] is None:
+    if low is None:
         return None, None
     share = _quantile(level) / _quantile(given)
-    return row["value"] + share * (row["low"] - row["value"]), row["value"] + share * (row["high"] - row["value"])
-
-
-def _individual_bounds(frame: pl.DataFrame, given: float) -> dict[float, tuple[np.ndarray, np.ndarray]]:
-    columns = {name: frame[name].to_numpy() for name in ("value", "low", "high")}
-    return {level: _narrowed(columns, given, level) for level in LEVELS}
+    return value + share * (low - value), value + share * (high - value)
 
 
 def _quantile(level: float) -> float:
@@ -242,19 +265,43 @@ def _scored(said: Said, true: _Truth, oracle: float) -> dict[str, Any]:
         row["error"] = (said.value - true.mean) / oracle if oracle > 0 else None
     for level, (low, high) in said.bounds.items():
         row |= {bound("low", level): low, bound("high", level): high}
-    if said.individuals is None:
+    row["difference"] = said.difference
+    for level, (low, high) in said.difference_bounds.items():
+        row |= {bound("difference_low", level): low, bound("difference_high", level): high}
+    return row if said.individuals is None else row | _scored_individuals(said.individuals, said.level, true)
+
+
+def _scored_individuals(said: pl.DataFrame, given: float, true: _Truth) -> dict[str, Any]:
+    count = min(len(said), len(true.individuals))
+    told = said.head(count)
+    kept = told["refused"].is_null().to_numpy()
+    row: dict[str, Any] = {"individuals": count, "refused": float(1 - kept.mean())}
+    if not kept.any():
         return row
-    count = min(len(said.individuals), len(true.individuals))
+    told, values = told.filter(kept), true.individuals[:count][kept]
     row |= {
-        "individuals": count,
-        "mse_individual": float(((said.individuals[:count] - true.individuals[:count]) ** 2).mean()),
-        "sampling_error": float(true.variances[:count].mean()),
-        "variance_individual": float(true.individuals[:count].var()),
+        "mse_individual": float(((told["value"].to_numpy() - values) ** 2).mean()),
+        "sampling_error": float(true.variances[:count][kept].mean()),
+        "variance_individual": float(values.var()),
     }
-    for level, ends in said.individual_bounds.items():
-        low, high = (end[:count] for end in ends)
-        for what, drawn in (("individual", true.individuals), ("outcome", true.outcomes)):
-            row[bound(what, level)] = float(((low <= drawn[:count]) & (drawn[:count] <= high)).mean())
+    middles = {"individual": ("value", ""), "outcome": ("value", "outcome_"), "gain": ("difference", "difference_")}
+    drawn = {
+        "individual": values[:, None],
+        "outcome": true.outcomes[:count][kept],
+        "gain": true.gains[:count][kept, None],
+    }
+    for what, (middle, prefix) in middles.items():
+        if told[f"{prefix}low"].null_count():
+            continue
+        numbers = [told[name].to_numpy()[:, None] for name in (middle, f"{prefix}low", f"{prefix}high")]
+        for level in LEVELS:
+            low, high = _narrowed(numbers[0], numbers[1], numbers[2], given, level)
+            slack = _ROUNDING * np.abs(high - low).max()
+            inside = (low - slack <= drawn[what]) & (drawn[what] <= high + slack)
+            row[bound(what, level)] = float(inside.mean())
+            if what == "individual" and level == SHOWN:
+                fifths = np.array_split(np.argsort(values, kind="stable"), FIFTHS)
+                row |= {f"fifth_{k}": float(inside[own].mean()) for k, own in enumerate(fifths) if len(own)}
     return row
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ WRONG = 3.0
 """An answer that is off by more oracle errors than this, and beyond its interval, is wrong."""
 GOOD = 1.0
 """One that is off by no more than this, and not beyond its interval, is good."""
-_SHOWN = 0.9
+SHOWN = 0.9
+"""The level that the table tells of."""
+FIFTHS = 5
 
 _COLUMNS: dict[str, Any] = {
     "family": pl.String,
@@ -34,6 +37,13 @@ _COLUMNS: dict[str, Any] = {
     "half_width": pl.Float64,
     "coverage_supported": pl.Float64,
     "half_width_supported": pl.Float64,
+    "relative_width": pl.Float64,
+    "difference_coverage": pl.Float64,
+    "individual_coverage": pl.Float64,
+    "lowest_fifth": pl.Float64,
+    "outcome_coverage": pl.Float64,
+    "gain_coverage": pl.Float64,
+    "refused": pl.Float64,
     "wrong": pl.Float64,
     "wrong_supported": pl.Float64,
     "supported_wrong": pl.Float64,
@@ -54,7 +64,11 @@ def trust_table(rows: pl.DataFrame) -> pl.DataFrame:
 
     Errors and half widths are in oracle errors: what as many episodes of the policy itself would leave open. `rms`
     and `median` (of the error's size) are those of answers, `am_rms` and `wdr_rms` those of AM and WDR beside them.
-    `intervals` is the share of answers that have one; coverage and half widths are at 90 %. `wrong` is the share of
+    `intervals` is the share of answers that have one; coverage and half widths are at 90 %. `relative_width` is the
+    half width over that of an oracle that knows the estimator's own root mean square error. `individual_coverage` is
+    that of the values of individuals in worlds whose initial states the log shows, `lowest_fifth` the same in the fifth
+    of individuals, by true value, where it is lowest, `outcome_coverage` that of outcomes, `gain_coverage` that of
+    their differences to what is done now, `refused` the share of individuals without a value. `wrong` is the share of
     answers that are off by more than 3 and not inside a 95 % interval, `wrong_supported` the share of these that were
     called supported, `supported_wrong` the share of supported answers that are wrong; `good` those off by at most 1
     and not outside an interval, `good_unsupported` the share of these that were not called supported.
@@ -92,11 +106,14 @@ def _line(family: str, episodes: int, group: pl.DataFrame) -> dict[str, Any]:
     }
     line |= _intervals(known, "") | _intervals(supported, "_supported")
     line.pop("intervals_supported")
+    line |= _difference(known) | _individuals(known)
+    width, error = line["half_width"], line["rms"]
+    line["relative_width"] = width / (NormalDist().inv_cdf(0.5 + SHOWN / 2) * error) if width and error else None
     return line | _verdicts(known)
 
 
 def _intervals(answers: pl.DataFrame, end: str) -> dict[str, float | None]:
-    low, high = bound("low", _SHOWN), bound("high", _SHOWN)
+    low, high = bound("low", SHOWN), bound("high", SHOWN)
     having = answers.drop_nulls([low, high])
     inside = having["truth"].is_between(having[low], having[high]).to_numpy()
     widths = ((having[high] - having[low]) / (2 * having["oracle_error"])).to_numpy()
@@ -105,6 +122,30 @@ def _intervals(answers: pl.DataFrame, end: str) -> dict[str, float | None]:
         f"coverage{end}": _share(inside),
         f"half_width{end}": float(widths.mean()) if len(widths) else None,
     }
+
+
+def _difference(answers: pl.DataFrame) -> dict[str, float | None]:
+    low, high = bound("difference_low", SHOWN), bound("difference_high", SHOWN)
+    having = answers.drop_nulls([low, high, "true_difference"])
+    return {"difference_coverage": _share(having["true_difference"].is_between(having[low], having[high]).to_numpy())}
+
+
+def _individuals(answers: pl.DataFrame) -> dict[str, float | None]:
+    """Means over answers; values of individuals only where the log shows all of their initial state."""
+    seen = answers.filter(~pl.col("hidden").fill_null(False))
+    fifths = [mean for k in range(FIFTHS) if (mean := _mean(seen[f"fifth_{k}"])) is not None]
+    return {
+        "individual_coverage": _mean(seen[bound("individual", SHOWN)]),
+        "lowest_fifth": min(fifths, default=None),
+        "outcome_coverage": _mean(answers[bound("outcome", SHOWN)]),
+        "gain_coverage": _mean(seen[bound("gain", SHOWN)]),
+        "refused": _mean(answers["refused"]),
+    }
+
+
+def _mean(numbers: pl.Series) -> float | None:
+    known = numbers.drop_nulls().to_numpy()
+    return float(known.mean()) if len(known) else None
 
 
 def _verdicts(answers: pl.DataFrame) -> dict[str, float | None]:

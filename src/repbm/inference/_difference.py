@@ -32,5 +32,5 @@ def difference(
     if refits is not None:
         return value, replace(refits, values=refits.values - returns).interval(value, level)
     if estimate.pool is None:
-        return value, student(value, estimate.contributions - returns, level)
+        return value, student(value, estimate.contributions - returns, level, estimate.critic_error)
     return value, percentile(resampling.values(estimate.pool) - resampling.means(returns), level)

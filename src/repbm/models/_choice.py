@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from repbm.core import ChoiceRules, FitRules, InputError, stream
 from repbm.data import Trajectories
+from repbm.models._errors import path_error
 from repbm.models.dynamics._context import FitContext
 from repbm.models.dynamics._kind import DynamicsKind
 from repbm.models.objectives._objective import AM
@@ -57,8 +58,8 @@ def compare(
 ) -> Comparison:
     """Fit the kinds in turn to most of the episodes and look how far they go wrong on the rest.
 
-    Errors are those of the behavior model along the logged actions. Kinds after one that is nearly exact are not tried.
-    A log too short to be split has one candidate.
+    Errors are those of the behavior model along the logged actions, which only the dynamics decide. Kinds after one
+    that is nearly exact are not tried. A log too short to be split has one candidate.
     """
     if len(data) < choice.fewest_episodes:
         kind = kinds[0].simplest
@@ -67,15 +68,17 @@ def compare(
     found: list[tuple[Score, DynamicsKind]] = []
     for kind in kinds:
         try:
-            model = kind.model(FitContext.of(fitted, None, AM, horizon, seed, rules, progress))
+            context = FitContext.of(fitted, None, AM, horizon, seed, rules, progress)
+            dynamics = kind.fit(context)
         except InputError:
             # A candidate that cannot be fitted to this log (one that diverged, say) is none; the first always can.
             if not found:
                 raise
             continue
-        narrowed = kind.narrowed(model)
-        errors = (model.path_error(kept, ahead, choice.most_windows) for ahead in (1, choice.steps_ahead))
-        found.append((Score(narrowed.name, *errors), narrowed))
+        narrowed = kind.narrowed(dynamics)
+        given, most = (dynamics, context.saturation, kept), choice.most_windows
+        one, several = (path_error(*given, ahead, most) for ahead in (1, choice.steps_ahead))
+        found.append((Score(narrowed.name, one, several), narrowed))
         if not found[-1][0].several_steps > choice.nearly_exact:
             break
     _, best = min(found, key=lambda pair: pair[0].several_steps)

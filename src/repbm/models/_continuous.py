@@ -6,7 +6,7 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from repbm.core import NoveltyRules, stream
+from repbm.core import NoveltyRules, SideBySide, stream
 from repbm.data import Trajectories
 from repbm.models._errors import one_step_losses, path_error
 from repbm.models._model import Model, ModelValues
@@ -52,7 +52,7 @@ class ContinuousModel(Model):
         self,
         states: Float[Array | np.ndarray, "batch dimensions"],
         actions: Int[Array | np.ndarray, " batch"],
-        key: Array | np.random.Generator,
+        key: Array | np.random.Generator | SideBySide,
     ) -> tuple[
         Float[Array | np.ndarray, "batch dimensions"],
         Float[Array | np.ndarray, " batch"],
@@ -135,7 +135,7 @@ class ContinuousModel(Model):
         return one_step_losses(self, data)
 
     def path_error(self, data: Trajectories, ahead: int, most_windows: int = 4096) -> float:
-        return path_error(self, data, ahead, most_windows)
+        return path_error(self.dynamics, self.saturation, data, ahead, most_windows)
 
     def knows(self, states: Float[np.ndarray, "states dimensions"]) -> Bool[np.ndarray, " states"]:
         return np.ones(len(states), dtype=bool)

@@ -9,6 +9,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from repbm.data import Trajectories
+from repbm.models.dynamics._base import Dynamics
+from repbm.models.parts._saturation import Saturation
 from repbm.models.transitions._table import TransitionTable
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ def one_step_losses(model: ContinuousModel, data: Trajectories) -> Float[np.ndar
     return np.minimum(result, _LARGEST)
 
 
-def path_error(model: ContinuousModel, data: Trajectories, ahead: int, most_windows: int) -> float:
+def path_error(dynamics: Dynamics, saturation: Saturation, data: Trajectories, ahead: int, most_windows: int) -> float:
     """How far the expected state `ahead` steps on, along the logged actions, misses the logged one.
 
     The root mean square over dimensions and starting points, each dimension in units of how much it really moves; NaN
@@ -43,13 +45,14 @@ def path_error(model: ContinuousModel, data: Trajectories, ahead: int, most_wind
     # Only windows whose last state is an observation of the same episode: no final states are needed.
     starts = np.flatnonzero(np.repeat(data.lengths, data.lengths) - data.steps > ahead)
     if not len(starts):
-        return float("nan") if ahead == 1 else path_error(model, data, max(1, ahead // 2), most_windows)
+        shorter = max(1, ahead // 2)
+        return float("nan") if ahead == 1 else path_error(dynamics, saturation, data, shorter, most_windows)
     starts = starts[np.linspace(0, len(starts) - 1, min(len(starts), most_windows)).astype(int)]
     actions = data.actions.codes[starts[:, None] + np.arange(ahead)].astype(np.int32)
     begin, end = (data.observations[at].astype(np.float64) for at in (starts, starts + ahead))
     reached = begin
     for action in actions.T:
-        reached = _next(model, reached, action)
+        reached = _next(dynamics, saturation, reached, action)
     moved = np.sqrt(((end - begin) ** 2).mean(axis=0))
     missed = np.sqrt(((reached - end) ** 2).mean(axis=0))
     shares = missed[moved > 0] / moved[moved > 0]
@@ -60,13 +63,15 @@ def _expected(
     model: ContinuousModel, states: Float[np.ndarray, "batch dimensions"], actions: Int[np.ndarray, " batch"]
 ) -> tuple[Float[np.ndarray, "batch dimensions"], Float[np.ndarray, " batch"]]:
     """The expected next states and rewards."""
-    following = _next(model, states, actions)
+    following = _next(model.dynamics, model.saturation, states, actions)
     return following, np.asarray(model.reward(states, following))[np.arange(len(states)), actions]
 
 
 def _next(
-    model: ContinuousModel, states: Float[np.ndarray, "batch dimensions"], actions: Int[np.ndarray, " batch"]
+    dynamics: Dynamics,
+    saturation: Saturation,
+    states: Float[np.ndarray, "batch dimensions"],
+    actions: Int[np.ndarray, " batch"],
 ) -> Float[np.ndarray, "batch dimensions"]:
     with jax.enable_x64(True):
-        expected = np.asarray(model.dynamics.taken(states, actions))
-        return np.asarray(model.saturation(expected))
+        return np.asarray(saturation(np.asarray(dynamics.taken(states, actions))))

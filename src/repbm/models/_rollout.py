@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int
 from repbm.core import InputError
 from repbm.models._compiled_policy import compiled, traceable
 from repbm.models._model import ModelValues
-from repbm.models._stepwise import NEGLIGIBLE, walk_stepwise
+from repbm.models._stepwise import NEGLIGIBLE, together_stepwise, walk_stepwise
 from repbm.models.transitions._padding import bucket, padded
 from repbm.policies import ObservationPolicy
 
@@ -73,8 +73,12 @@ def _stepwise_rounds(
     seed: int,
 ) -> _Rounds:
     every = np.arange(len(states))
-    for number in range(rollouts):
-        yield every, *walk_stepwise(model, policy, states, steps_left, first, discount, seed, number)
+    together = together_stepwise(model, len(states))
+    for start in range(0, rollouts, together):
+        numbers = range(start, min(start + together, rollouts))
+        found = walk_stepwise(model, policy, states, steps_left, first, discount, seed, numbers)
+        for total, outside in zip(*found, strict=True):
+            yield every, total, outside
 
 
 def _compiled_rounds(

@@ -39,6 +39,8 @@ class Choices:
         if self.deterministic:
             result[np.arange(len(self.what)), self._known(place[self.what])] = 1.0
             return result
+        if self.labels == tuple(labels):
+            return np.array(self.what, dtype=np.float64, order="C")
         taken = (self.what > 0).any(axis=0)
         self._known(place[taken])
         result[:, place[place >= 0]] = self.what[:, place >= 0]
@@ -197,10 +199,11 @@ def checked_probabilities(matrix: np.ndarray, who: str) -> Float[np.ndarray, "ba
         matrix = matrix.astype(np.float64, casting=casting, copy=False)
     except (TypeError, ValueError):
         raise InputError(f"{who} returns {matrix.dtype} in place of probabilities", fix="return numbers") from None
-    if not np.isfinite(matrix).all():
+    within = matrix.min(initial=0.0) >= 0 and matrix.max(initial=0.0) <= 1 + 1e-6
+    if not within and not np.isfinite(matrix).all():
         row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])
         raise InputError(f"{who} returns a probability that is not a number (observation {row})")
-    if (matrix < 0).any() or (matrix > 1 + 1e-6).any():
+    if not within:
         row = int(np.flatnonzero(((matrix < 0) | (matrix > 1 + 1e-6)).any(axis=1))[0])
         hint = " (log-probabilities? return their exponential)" if (matrix <= 0).all() else ""
         raise InputError(f"{who} returns a probability outside 0 to 1 for observation {row}{hint}")

@@ -35,6 +35,19 @@ if TYPE_CHECKING:
     from repbm.doctor import Verdict
     from repbm.evaluation import Evaluation
 
+_INDIVIDUAL = {
+    "value": "value",
+    "low": "low",
+    "high": "high",
+    "outcome from": "outcome_low",
+    "outcome to": "outcome_high",
+    "now": "logged_value",
+    "gain": "difference",
+    "gain from": "difference_low",
+    "gain to": "difference_high",
+    "support": "support",
+}
+"""Columns of the table of individuals, and where they come from."""
 _MOST_COLUMNS = 12
 
 
@@ -95,22 +108,20 @@ class PolicyPart:
             return None
         rows = self.shown.tolist()
         individuals, episodes = logged[rows], self.evaluation.episodes[rows]
-        columns: dict[str, list] = {
-            "individual": individuals["episode"].to_list(),
-            "value": _short(individuals["value"]),
-        }
-        if individuals["low"].is_not_null().any():
-            columns |= {"low": _short(individuals["low"]), "high": _short(individuals["high"])}
-        if individuals["support"].is_not_null().any():
-            columns["support"] = _short(individuals["support"])
+        columns: dict[str, list] = {"individual": individuals["episode"].to_list()}
+        told = {title: name for title, name in _INDIVIDUAL.items() if individuals[name].is_not_null().any()}
+        columns |= {title: _short(individuals[name]) for title, name in told.items()}
+        if any(frame["refused"].is_not_null().any() for frame in (individuals, new)):
+            columns["refused"] = individuals["refused"].to_list()
         columns["happened"] = _short(episodes["logged_return"])
         for name in episodes.columns[2 : 2 + _MOST_COLUMNS]:
             columns[name if name not in columns else f"{name} (at first)"] = _short(episodes[name])
         if len(new):
             few = new.head(len(rows))
+            known = {"individual": few["episode"].to_list(), "refused": few["refused"].to_list()}
+            known |= {title: _short(few[name]) for title, name in told.items()}
             for name, cells in columns.items():
-                extra = {"individual": few["episode"].to_list(), "value": _short(few["value"])}.get(name)
-                cells.extend([None] * len(few) if extra is None else extra)
+                cells.extend(known.get(name, [None] * len(few)))
         return {"names": list(columns), "cells": list(columns.values()), "total": len(logged) + len(new)}
 
     def content(self, words: Words) -> dict[str, Any]:

@@ -81,15 +81,20 @@ class World:
         return data, starts
 
     def returns(
-        self, states: Float[np.ndarray, "episodes components"], generator: np.random.Generator, rollouts: int = 1
+        self,
+        states: Float[np.ndarray, "episodes components"],
+        generator: np.random.Generator,
+        rollouts: int = 1,
+        behavior: bool = False,
     ) -> Float[np.ndarray, "episodes {rollouts}"]:
-        """Returns of the policy itself from these states: the truth, as far as it is drawn."""
+        """Returns of the policy itself from these states, or of the behavior: the truth, as far as it is drawn."""
         found = np.zeros(len(states) * rollouts)
         for start in range(0, len(found), _BLOCK):
             block = np.arange(start, min(start + _BLOCK, len(found)))
             who, now = block, states[block // rollouts]
             for t in range(self.horizon):
-                actions = draw(self.policy(self.observe(now)), generator)
+                chances = self.behavior(now) if behavior else self.policy(self.observe(now))
+                actions = draw(chances, generator)
                 now, rewards, ended = self.step(now, actions, generator)
                 found[who] += self.discount**t * rewards
                 who, now = who[~ended], now[~ended]

@@ -24,34 +24,45 @@ class ClosedForm(DynamicsKind):
         self.name, self.explanations = name, explanations
 
     def fit(self, context: FitContext) -> Dynamics:
-        return self.model(context).dynamics
+        best = self._best(context)
+        return _still(context) if best is None else best.dynamics
 
     def model(self, context: FitContext) -> ContinuousModel:
+        best = self._best(context)
+        if best is None:
+            return context.model(_still(context), None)
+        return context.model(best.dynamics, _noise(context, best))
+
+    def _best(self, context: FitContext) -> Candidate | None:
+        """None where no step tells what follows it."""
         changes = StateChanges.of(context)
         if not (changes.weights > 0).any():
-            # No step tells what follows it (all episodes end at once): nothing is ever asked of the dynamics.
-            size = context.table.states.shape[1]
-            still = Polynomial.of(np.zeros((context.action_count, 1, size)), np.zeros((1, size), dtype=np.int64))
-            return context.model(PolynomialDynamics(context.box.center, context.box.half_width, still), None)
+            return None
         best: Candidate | None = None
         for explanation in self.explanations:
             if best is None or best.share > context.rules.nearly_exact:
                 best = explanation(changes, best) or best
-        assert best is not None
-        return context.model(best.dynamics, _noise(context, best))
+        return best
 
     @property
     def simplest(self) -> DynamicsKind:
         return POLYNOMIAL
 
-    def narrowed(self, model: ContinuousModel) -> DynamicsKind:
-        return KERNEL if isinstance(model.dynamics, KernelDynamics) else POLYNOMIAL
+    def narrowed(self, dynamics: Dynamics) -> DynamicsKind:
+        return KERNEL if isinstance(dynamics, KernelDynamics) else POLYNOMIAL
 
 
 POLYNOMIAL = ClosedForm("polynomial", by_polynomials)
 KERNEL = ClosedForm("kernel", by_kernels)
 CLOSED_FORM = ClosedForm("closed form", by_polynomials, by_kernels)
 """The better of the two."""
+
+
+def _still(context: FitContext) -> Dynamics:
+    """Nothing ever moves: for logs whose episodes all end at once, where nothing is asked of the dynamics."""
+    size = context.table.states.shape[1]
+    change = Polynomial.of(np.zeros((context.action_count, 1, size)), np.zeros((1, size), dtype=np.int64))
+    return PolynomialDynamics(context.box.center, context.box.half_width, change)
 
 
 def _noise(context: FitContext, best: Candidate) -> Noise | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -17,11 +18,14 @@ from repbm.models.parts._noise import Noise
 from repbm.models.parts._noise_fit import Missed, residual_noise
 from repbm.models.parts._reward_fit import fit_reward
 from repbm.models.parts._saturation import Saturation, find_saturation
+from repbm.models.parts._termination import Termination
 from repbm.models.parts._termination_fit import fit_ends
 from repbm.models.regression._selected import FOLDS
 from repbm.models.training._loop import Progress
 from repbm.models.transitions._range import Range
 from repbm.models.transitions._table import TransitionTable
+
+_ENDS: WeakKeyDictionary[Trajectories, dict[tuple[int, FitRules], tuple[Termination, bool]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,9 +109,17 @@ class FitContext:
         missed = Missed(residuals, self.changes[rows], table.states[rows], table.actions[rows], self.folds[rows])
         return residual_noise(missed, self.action_count, self.box, self.seed, self.rules)
 
+    def _ends(self) -> tuple[Termination, bool]:
+        """No objective weighs ends: those of a log are fitted once, for all models of it."""
+        known = _ENDS.setdefault(self.data, {})
+        asked = self.horizon, self.rules
+        if asked not in known:
+            known[asked] = fit_ends(self.table, self.box, self.rules)
+        return known[asked]
+
     def model(self, dynamics: Dynamics, noise: Noise | None) -> ContinuousModel:
         """The dynamics with saturation, reward and termination of the log."""
-        termination, on_arrival = fit_ends(self.table, self.box, self.rules)
+        termination, on_arrival = self._ends()
         return ContinuousModel(
             dynamics=dynamics,
             saturation=self.saturation,

@@ -23,6 +23,15 @@ class PolynomialDynamics(Dynamics):
     ) -> Float[Array | np.ndarray, "batch actions dimensions"]:
         return states[:, None] + self.half_width * self.change((states - self.center) / self.half_width)
 
+    def taken(
+        self, states: Float[Array | np.ndarray, "batch dimensions"], actions: Int[Array | np.ndarray, " batch"]
+    ) -> Float[Array | np.ndarray, "batch dimensions"]:
+        """In NumPy only the change of the action itself is brought to units of the state."""
+        if not isinstance(states, np.ndarray):
+            return super().taken(states, actions)
+        change = self.change((states - self.center) / self.half_width)[np.arange(len(states)), actions]
+        return states + self.half_width * change
+
 
 class KernelDynamics(Dynamics):
     """The change of state as one sum of kernels an action."""

@@ -43,6 +43,6 @@ class DynamicsKind(ABC):
         """The kind for a log that is too short to choose."""
         return self
 
-    def narrowed(self, model: ContinuousModel) -> DynamicsKind:
+    def narrowed(self, dynamics: Dynamics) -> DynamicsKind:
         """The kind to use again on other parts of the log, where this one chose among several."""
         return self

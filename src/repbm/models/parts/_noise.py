@@ -6,6 +6,7 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from repbm.core import SideBySide
 from repbm.models.parts._part import Part
 from repbm.models.regression._features import exponents, features
 from repbm.models.transitions._arrays import by_action, module_of, random_integers
@@ -18,7 +19,7 @@ class Noise(Part):
 
     def draw(
         self,
-        key: Array | np.random.Generator,
+        key: Array | np.random.Generator | SideBySide,
         actions: Int[Array | np.ndarray, " batch"],
         states: Float[Array | np.ndarray, "batch dimensions"],
     ) -> Float[Array | np.ndarray, "batch dimensions"]:
@@ -49,7 +50,7 @@ class LocalNoise(Noise):
 
     def draw(
         self,
-        key: Array | np.random.Generator,
+        key: Array | np.random.Generator | SideBySide,
         actions: Int[Array | np.ndarray, " batch"],
         states: Float[Array | np.ndarray, "batch dimensions"],
     ) -> Float[Array | np.ndarray, "batch dimensions"]:

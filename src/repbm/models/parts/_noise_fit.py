@@ -61,8 +61,9 @@ class _Form:
     spread: bool
     leaves: bool
 
-    def fitted(self, positions: np.ndarray, residuals: np.ndarray) -> _Fitted:
-        spread = fit_spread(positions, residuals, self.spread)
+    def fitted(self, positions: np.ndarray, residuals: np.ndarray, spread: Spread | None = None) -> _Fitted:
+        """With this spread, where it is known."""
+        spread = spread or fit_spread(positions, residuals, self.spread)
         scaled = residuals / spread(positions)
         leaves = grown(positions, scaled, self.leaves)
         place = leaves(positions)
@@ -102,9 +103,10 @@ def _chosen(missed: Missed, action_count: int, box: Range, rules: FitRules) -> _
         for action in range(action_count):
             rows = judged.actions == action
             if rows.any():
+                given, asked = _own(kept, action, box), (box.place(judged.states[rows]), judged.residuals[rows])
+                spreads = {varies: fit_spread(*given, varies) for varies in (False, True)}
                 for number, form in enumerate(forms):
-                    fitted = form.fitted(*_own(kept, action, box))
-                    found = fitted.scores(box.place(judged.states[rows]), judged.residuals[rows])
+                    found = form.fitted(*given, spreads[form.spread]).scores(*asked)
                     scores[own[rows], number] = (found / unit).sum(axis=1)
     best = int(scores.mean(axis=0).argmin())
     gain = scores[:, 0] - scores[:, best]
@@ -135,13 +137,12 @@ def _ranked(pool: Float[np.ndarray, "draws dimensions"], seen: Float[np.ndarray,
     """E|X - y| - E|X - X'| / 2 for X, X' drawn from the pool."""
     count = len(pool)
     result = np.empty_like(seen)
-    for k in range(pool.shape[1]):
-        values = np.sort(pool[:, k])
+    ranks = 2 * np.arange(count) - count + 1
+    for k, (values, asked) in enumerate(zip(np.sort(pool.T, axis=1), np.ascontiguousarray(seen.T), strict=True)):
         sums = np.append(0.0, np.cumsum(values))
-        below = np.searchsorted(values, seen[:, k])
-        distance = seen[:, k] * (2 * below - count) - 2 * sums[below] + sums[-1]
-        pairs = ((2 * np.arange(count) - count + 1) * values).sum() / count
-        result[:, k] = (distance - pairs) / count
+        below = np.searchsorted(values, asked)
+        distance = asked * (2 * below - count) - 2 * sums[below] + sums[-1]
+        result[:, k] = (distance - (ranks * values).sum() / count) / count
     return result
 
 

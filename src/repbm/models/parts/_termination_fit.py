@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from threadpoolctl import threadpool_limits
 
 from repbm.core import FitRules
 from repbm.models.parts._termination import ActionLogistic, Box, Logistic, Never, Termination
@@ -93,16 +94,17 @@ def _best(ends: _Ends, by_action: bool = False) -> tuple[Termination, float, flo
     usual = float(-np.log(np.where(ended, rate, 1 - rate)).sum())
     least = sum(_log_loss(_of_box(fit_box(*_pair(ends.take(~k))), ends.take(k)), ended[k]) for k in folds)
     found: Termination = fit_box(ends.states, ended)
-    for form in _forms(ends, by_action):
-        x = form.design(ends)
-        whole = form.fitted(x, ended)
-        loss = 0.0
-        for k in folds:
-            loss += _log_loss(_sigmoid(x[k] @ form.fitted(x[~k], ended[~k], whole)), ended[k])
-            if loss > least:
-                break
-        if loss < least:
-            least, found = loss, form.termination(whole, ends)
+    with _one_thread():
+        for form in _forms(ends, by_action):
+            x = form.design(ends)
+            whole = form.fitted(x, ended)
+            loss = 0.0
+            for k in folds:
+                loss += _log_loss(_sigmoid(x[k] @ form.fitted(x[~k], ended[~k], whole)), ended[k])
+                if loss > least:
+                    break
+            if loss < least:
+                least, found = loss, form.termination(whole, ends)
     return found, least, usual
 
 
@@ -159,6 +161,13 @@ def _forms(ends: _Ends, by_action: bool) -> Iterator[_Form]:
         yield _Form(1, _PENALTIES[1], action)
 
 
+def _one_thread() -> threadpool_limits:
+    """Several wait for each other at full speed, and for minutes where cores are shared."""
+    import sklearn.linear_model  # noqa: F401 - before: the limit is one of what is loaded by then
+
+    return threadpool_limits(1)
+
+
 def _pair(ends: _Ends) -> tuple[np.ndarray, np.ndarray]:
     return ends.states, ends.ended
 
@@ -182,13 +191,11 @@ def _likeliest(
 ) -> np.ndarray:
     """Intercept and coefficients of a logistic regression of both kinds of rows, each counted so many times."""
     from sklearn.linear_model import LogisticRegression
-    from threadpoolctl import threadpool_limits
 
     regression = LogisticRegression(C=1 / penalty, solver="newton-cholesky", tol=_SETTLED, warm_start=start is not None)
     if start is not None:
         regression.coef_, regression.intercept_ = start[None, 1:], start[:1]
-    # One thread: several wait for each other at full speed, and for minutes where cores are shared.
-    with warnings.catch_warnings(), threadpool_limits(1):
+    with warnings.catch_warnings():
         # One that is not quite there is judged by its log loss, as all are.
         warnings.simplefilter("ignore")
         regression.fit(x, ended, sample_weight=count)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -62,18 +62,30 @@ def features(positions: Any, powers: Any, numpy: Any, highest: int | None = None
 def _products(
     chebyshev: list[Float[np.ndarray, "dimensions batch"]], powers: Int[np.ndarray, "features dimensions"]
 ) -> Float[np.ndarray, "features batch"]:
-    """One multiplication a feature: the one without its last dimension, times that; more where that one is missing."""
-    place = {tuple(row): f for f, row in enumerate(powers.tolist())}
     result = np.empty((len(powers), chebyshev[0].shape[1]))
-    for f, row in enumerate(map(tuple, powers.tolist())):
-        used = [k for k, power in enumerate(row) if power]
-        if len(used) < 2:
-            result[f] = chebyshev[row[used[0]]][used[0]] if used else 1.0
-        else:
-            last = used[-1]
+    for f, (shorter, factors) in enumerate(_recipe(powers.astype(np.int64).tobytes(), powers.shape)):
+        known = 1.0 if shorter is None else result[shorter]
+        if not factors:
+            result[f] = known
+        for power, column in factors:
+            known = np.multiply(known, chebyshev[power][column], out=result[f])
+    return result
+
+
+@lru_cache(maxsize=1 << 8)
+def _recipe(stored: bytes, shape: tuple[int, int]) -> list[tuple[int | None, list[tuple[int, int]]]]:
+    """One multiplication a feature: the one without its last dimension, times that; more where that one is missing.
+
+    For every feature an earlier one to start from, if there is, and the powers and columns that it lacks.
+    """
+    rows = [tuple(row) for row in np.frombuffer(stored, np.int64).reshape(shape).tolist()]
+    place = {row: f for f, row in enumerate(rows)}
+    result: list[tuple[int | None, list[tuple[int, int]]]] = []
+    for f, row in enumerate(rows):
+        used = [(power, column) for column, power in enumerate(row) if power]
+        shorter = f
+        if len(used) > 1:
+            last = used[-1][1]
             shorter = place.get((*row[:last], *(0 for _ in row[last:])), f)
-            if shorter >= f:
-                result[f] = np.prod([chebyshev[row[k]][k] for k in used], axis=0)
-            else:
-                np.multiply(result[shorter], chebyshev[row[last]][last], out=result[f])
+        result.append((shorter, used[-1:]) if shorter < f else (None, used))
     return result

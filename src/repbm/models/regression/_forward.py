@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.linalg import solve_triangular
+from scipy.linalg import get_lapack_funcs
 
 from repbm.models.regression._ridge import Moments
 
 _COLLINEAR = 1e-9
+(_SOLVED,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
+"""LAPACK itself: there are thousands of small systems, and what usually stands around it takes longer than it does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +30,13 @@ class Path:
     def coefficients(self, action: int, count: int) -> Float[np.ndarray, " count"]:
         factor = self.factors[action, :count, :count]
         # A term that an action cannot tell from others has nothing on its diagonal, and no coefficient.
-        known = np.diag(factor) > 0
+        known = factor.diagonal() > 0
         result = np.zeros(count)
-        result[known] = solve_triangular(
-            factor[np.ix_(known, known)].T, self.turned[action, :count][known], lower=False
-        )
+        right = self.turned[action, :count]
+        if known.all():
+            result[:] = _SOLVED(factor.T, right)[0]
+        elif known.any():
+            result[known] = _SOLVED(factor[np.ix_(known, known)].T, right[known])[0]
         return result
 
     def predictions(self, action: int, x: Float[np.ndarray, "rows features"]) -> Float[np.ndarray, "rows counts"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -54,7 +55,7 @@ class Polynomial(Part):
         kept = np.concatenate([np.where(outputs, 0.0, own), np.where(outputs, given, 0.0)], axis=1)
         return Polynomial.of(kept, np.concatenate([powers, others]))
 
-    @property
+    @cached_property
     def _used(self) -> tuple[Float[np.ndarray, "actions some outputs"], Int[np.ndarray, "some dimensions"]]:
         coefficients = np.asarray(self.coefficients)
         used = (coefficients != 0).any(axis=(0, 2))

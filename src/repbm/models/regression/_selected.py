@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -18,6 +19,42 @@ _HIGHEST_DEGREE = 4
 _LONGEST = 30
 _FEW = 10
 _MOST_JUDGED = 200_000
+_MOST_KEPT = 1 << 24
+_ROWS = 1 << 12
+
+
+@dataclass(frozen=True, eq=False)
+class _Blocks:
+    """Features of the rows of every fold and action, a block at a time; kept where they are few, else made anew."""
+
+    positions: Float[np.ndarray, "rows dimensions"]
+    powers: Int[np.ndarray, "features dimensions"]
+    rows: list[tuple[int, int, np.ndarray]]
+    """Fold, action and rows."""
+    _kept: dict[int, np.ndarray] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, positions: np.ndarray, actions: np.ndarray, folds: np.ndarray, powers: np.ndarray, action_count: int
+    ) -> _Blocks:
+        parts = []
+        for action in range(action_count):
+            own = np.flatnonzero(actions == action)
+            for start in range(0, len(own), _ROWS):
+                block = own[start : start + _ROWS]
+                parts += [(k, action, block[folds[block] == k]) for k in range(FOLDS)]
+        return cls(positions, powers, parts)
+
+    def __iter__(self) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
+        """Fold, action, rows and their features."""
+        keep = len(self.positions) * len(self.powers) <= _MOST_KEPT
+        for number, (k, action, rows) in enumerate(self.rows):
+            x = self._kept.get(number)
+            if x is None:
+                x = features(self.positions[rows], self.powers, np)
+            if keep:
+                self._kept[number] = x
+            yield k, action, rows, x
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +87,10 @@ def fit_selected(
     totals = powers.sum(axis=1)
     full = [int((totals <= d).sum()) for d in range(min(degree, highest_degree(dimensions, observations)) + 1)]
     longest = min(_LONGEST, max(1, observations // _FEW), len(powers))
+    blocks = _Blocks.of(positions, actions, folds, powers, action_count)
     parts = [[Moments.zero(len(powers), outputs) for _ in range(action_count)] for _ in range(FOLDS)]
-    for action, rows, x in feature_blocks(positions, actions, powers, action_count):
-        for k in range(FOLDS):
-            own = folds[rows] == k
-            parts[k][action].add(x[own], targets[rows[own]], weights[rows[own]])
+    for k, action, rows, x in blocks:
+        parts[k][action].add(np.ascontiguousarray(x), targets[rows], weights[rows])
     whole = [_summed([part[action] for part in parts]) for action in range(action_count)]
 
     sizes = np.asarray([*range(1, longest + 1), *full])
@@ -62,19 +98,19 @@ def fit_selected(
     paths = [[forward_path(each, output, longest) for output in range(outputs)] for each in rest]
     complete = [[moments.solutions(full) for moments in each] for each in rest]
     # A part of the rows is enough to choose by.
-    judged = np.arange(0, len(positions), 1 + len(positions) * outputs // _MOST_JUDGED)
-    missed = np.empty((len(judged), len(sizes), outputs))
-    for k in range(FOLDS):
-        own = np.flatnonzero(folds[judged] == k)
-        for action, block, x in feature_blocks(positions[judged[own]], actions[judged[own]], powers, action_count):
-            rows = own[block]
-            for output, path in enumerate(paths[k]):
-                found = path.predictions(action, x)
-                missed[rows, :longest, output] = found[:, np.minimum(np.arange(longest), found.shape[1] - 1)]
-            for d, size in enumerate(full):
-                missed[rows, longest + d] = x[:, :size] @ complete[k][action][d][:size]
-    missed = targets[judged, None] - missed
-    best = [_simplest(missed[:, :, k], weights[judged], sizes, simpler) for k in range(outputs)]
+    apart = 1 + len(positions) * outputs // _MOST_JUDGED
+    judged = np.arange(0, len(positions), apart)
+    missed = np.empty((outputs, len(judged), len(sizes)))
+    for k, action, rows, x in blocks:
+        some = np.flatnonzero(rows % apart == 0)
+        x = x if apart == 1 else x[some]
+        here = rows[some] // apart
+        for output, path in enumerate(paths[k]):
+            found = path.predictions(action, x)
+            missed[output, here, :longest] = found[:, np.minimum(np.arange(longest), found.shape[1] - 1)]
+        for d, size in enumerate(full):
+            missed[:, here, longest + d] = (x[:, :size] @ complete[k][action][d][:size]).T
+    best = [_simplest(targets[judged, k, None] - missed[k], weights[judged], sizes, simpler) for k in range(outputs)]
 
     def coefficients(paths: list[Path], complete: list[list[np.ndarray]]) -> Float[np.ndarray, "actions terms outputs"]:
         result = np.zeros((action_count, len(powers), outputs))
@@ -88,10 +124,9 @@ def fit_selected(
         return result
 
     left = targets.copy()
-    for k in range(FOLDS):
-        own, found = np.flatnonzero(folds == k), coefficients(paths[k], complete[k])
-        for action, block, x in feature_blocks(positions[own], actions[own], powers, action_count):
-            left[own[block]] -= x @ found[action]
+    found = [coefficients(paths[k], complete[k]) for k in range(FOLDS)]
+    for k, action, rows, x in blocks:
+        left[rows] -= x @ found[k][action]
     final = coefficients(
         [forward_path(whole, output, longest) for output in range(outputs)], [each.solutions(full) for each in whole]
     )
@@ -176,8 +211,8 @@ def _simplest(
     losses = weights[:, None] * missed**2
     means = losses.mean(axis=0)
     least = int(means.argmin())
-    worse = losses - losses[:, [least]]
-    error = worse.std(axis=0) / np.sqrt(max((weights > 0).sum(), 1))
+    losses -= losses[:, [least]]
+    error = losses.std(axis=0) / np.sqrt(max((weights > 0).sum(), 1))
     fine = means - means[least] <= simpler * error
     # Of equally many terms those of the smaller error.
     return int(np.lexsort((means, np.where(fine, sizes, sizes.max() + 1)))[0])

@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.special import expit
 
+from repbm.core import SideBySide
+
 
 def module_of(array: Any) -> Any:
     """`numpy` for its arrays, `jax.numpy` for what JAX traces or holds."""
@@ -30,7 +32,7 @@ def by_action(x: Any, coefficients: Any) -> Any:
 
 
 def random_integers(source: Any, shape: tuple[int, ...], below: int) -> Any:
-    """Whole numbers from 0 to `below` - 1, from a NumPy generator or a JAX key."""
-    if isinstance(source, np.random.Generator):
+    """Whole numbers from 0 to `below` - 1, from NumPy generators or a JAX key."""
+    if isinstance(source, (np.random.Generator, SideBySide)):
         return source.integers(0, below, shape)
     return jax.random.randint(source, shape, 0, below)

@@ -1,0 +1,93 @@
+"""A mean over episodes that may depend on the initial state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from repbm.data import Trajectories, few_states, found_states
+
+_STRENGTHS = tuple(10.0**k for k in range(-1, 5))
+_CENTERS = 100
+_REACH = 0.25
+
+Features = Callable[[Float[np.ndarray, "some dimensions"]], Float[np.ndarray, "some features"]]
+
+
+@dataclass(frozen=True, eq=False)
+class InitialRegression:
+    """E[ y | s_0 ]: a ridge regression on features of the initial state.
+
+    Its strength is chosen by leaving out one episode after the other. The plain mean is taken unless the regression is
+    better than it by `evidence` standard errors. `explained` is the variance of y that the state explains, as far as
+    the log can tell; `taken` says whether the regression is.
+    """
+
+    mean: float
+    explained: float
+    features: Features
+    ridge: Any
+
+    @classmethod
+    def of(
+        cls,
+        features: Features,
+        states: Float[np.ndarray, "episodes dimensions"],
+        y: Float[np.ndarray, " episodes"],
+        evidence: float,
+    ) -> InitialRegression:
+        from sklearn.linear_model import RidgeCV
+
+        n, mean = len(y), float(y.mean())
+        x = features(states)
+        if n < 3 or not x.size or not np.ptp(x, axis=0).any() or not np.ptp(y) > 0:
+            return cls(mean, 0.0, features, None)
+        ridge = RidgeCV(alphas=_STRENGTHS, store_cv_results=True).fit(x, y)
+        left_out = ridge.cv_results_[:, _STRENGTHS.index(ridge.alpha_)]
+        gain = ((y - mean) * n / (n - 1)) ** 2 - left_out
+        better = gain.mean() > evidence * gain.std() / np.sqrt(n)
+        return cls(mean, max(float(gain.mean()), 0.0), features, ridge if better else None)
+
+    @property
+    def taken(self) -> bool:
+        return self.ridge is not None
+
+    def __call__(self, states: Float[np.ndarray, "some dimensions"]) -> Float[np.ndarray, " some"]:
+        return self.ridge.predict(self.features(states)) if self.taken else np.full(len(states), self.mean)
+
+
+def initial_features(data: Trajectories) -> Features:
+    """In a table which state it is; else the state itself, and kernels around some of the logged ones."""
+    states = data.initial_observations
+    return _cells(states) if few_states(data) else _kernels(states)
+
+
+def _cells(states: Float[np.ndarray, "episodes dimensions"]) -> Features:
+    known = np.unique(states, axis=0)
+
+    def features(asked: Float[np.ndarray, "some dimensions"]) -> Float[np.ndarray, "some features"]:
+        place, there = found_states(known, asked)
+        return np.eye(len(known))[place] * there[:, None]
+
+    return features
+
+
+def _kernels(states: Float[np.ndarray, "episodes dimensions"]) -> Features:
+    from sklearn.kernel_approximation import Nystroem
+
+    spread = states.std(axis=0)
+    if not spread.any():
+        return lambda asked: np.zeros((len(asked), 0))
+    center, unit = states.mean(axis=0), np.where(spread > 0, spread, 1.0)
+    kernels = Nystroem(gamma=_REACH / states.shape[1], n_components=min(_CENTERS, len(states)), random_state=0)
+    kernels.fit((states - center) / unit)
+
+    def features(asked: Float[np.ndarray, "some dimensions"]) -> Float[np.ndarray, "some features"]:
+        scaled = (asked - center) / unit
+        return np.column_stack([scaled, kernels.transform(scaled)])
+
+    return features

@@ -1,0 +1,65 @@
+"""What individuals can expect with what is done now: the values of the behavior, whatever it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from repbm.core import IndividualRules, Label
+from repbm.critics._initial_regression import Features, InitialRegression
+from repbm.critics._value_critic import ActionValueCritic
+from repbm.data import Categorical
+from repbm.estimators import Case
+from repbm.policies import CallablePolicy
+
+_NOW: tuple[Label, ...] = ("now",)
+
+
+def logged_case(case: Case) -> Case:
+    """The log with a single action, to do what was done: what follows a state then is what followed it."""
+    count = len(case.data.rewards)
+    same = Categorical(np.zeros(count, dtype=np.int32), _NOW)
+    data = replace(case.data, actions=same, behavior=np.ones(count))
+    return Case.of(
+        data, CallablePolicy(lambda states: np.ones((len(states), 1)), actions=_NOW), case.discount, case.most_steps
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class LoggedValues:
+    """V_0 of the behavior by values fitted without each fold, their mean, plus what they miss of returns."""
+
+    case: Case
+    parts: tuple[ActionValueCritic, ...]
+    left_out: Float[np.ndarray, " episodes"]
+    """For the logged individuals, by what was fitted without their fold."""
+    missed: InitialRegression
+
+    def __call__(self, states: Float[np.ndarray, "some dimensions"]) -> Float[np.ndarray, " some"]:
+        return self.by_fold(states).mean(axis=0) + self.missed(states)
+
+    def by_fold(self, states: Float[np.ndarray, "some dimensions"]) -> Float[np.ndarray, "folds some"]:
+        return np.stack([part.values_of(self.case, states).values for part in self.parts])
+
+    @classmethod
+    def of(
+        cls,
+        case: Case,
+        folds: Int[np.ndarray, " episodes"],
+        features: Features,
+        fitted: Callable[[Case], ActionValueCritic],
+        rules: IndividualRules,
+    ) -> LoggedValues:
+        now = logged_case(case)
+        # Of a long log some episodes teach it.
+        taught = np.arange(len(folds)) % max(1, -(-len(case.data.rewards) // rules.most_steps)) == 0
+        parts = tuple(fitted(now.take(np.flatnonzero(taught & (folds != k)))) for k in range(int(folds.max()) + 1))
+        states = case.data.initial_observations
+        left_out = np.empty(len(states))
+        for k, part in enumerate(parts):
+            left_out[folds == k] = part.values_of(now, states[folds == k]).values
+        missed = InitialRegression.of(features, states, case.returns - left_out, rules.evidence)
+        return cls(now, parts, left_out, missed)
