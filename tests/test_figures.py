@@ -8,8 +8,11 @@ import sys
 import polars as pl
 import pytest
 
+from repbm.experiments import load_experiment
+from repbm.experiments._trust_table import trust_table
 from repbm.experiments.figures._canvas import _ticks, logarithmic, png
 from repbm.experiments.figures._errors import _kinds, _points, alpha_figure, errors_figure
+from repbm.experiments.figures._trust import trust_figures
 
 OURS, RARE, PUBLISHED = "this software, 95 % interval over runs", "not defined in most runs", "published"
 
@@ -91,3 +94,13 @@ def test_a_chart_without_labels_is_as_wide_as_all() -> None:
         return alt.Chart(data).mark_point().encode(x=alt.X("x:Q", axis=None)).properties(width=width, height=50)
 
     assert int.from_bytes(png(draw)[16:20], "big") == 800
+
+
+def test_trust_has_two_figures_of_families_alone() -> None:
+    numbers = {"rms": 1.0, "rms_supported": 0.9, "am_rms": 3.0, "wdr_rms": None, "coverage": 0.9}
+    rows = [{"family": family, "episodes": 200, **numbers} for family in ("a", "exam", "exam, answerable")]
+    table = pl.DataFrame(rows, schema=trust_table(pl.DataFrame(schema=load_experiment("trust").schema)).schema)
+    found = trust_figures(table)
+    assert set(found) == {"errors", "coverage"}
+    assert all(png.startswith(b"\x89PNG") for png in found.values())
+    assert found == trust_figures(table.head(1))

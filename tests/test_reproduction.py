@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -77,3 +79,31 @@ def test_what_cannot_be_a_page_is_said(tmp_path: Path) -> None:
         read_results(tmp_path)
     fault = CliRunner().invoke(app, ["reproduction", str(tmp_path), "--out", str(tmp_path / "page.txt")]).exception
     assert "end in .md" in str(fault)
+
+
+def test_runs_with_another_policy_have_their_own_columns(tmp_path: Path) -> None:
+    """The file of that policy need not be there."""
+    own = result(Fidelity.CORRECTED, {"repbm": 0.08})
+    given = replace(own.experiment, policy="theirs/network.npz")
+    theirs = [
+        Result(given, Fidelity.CORRECTED, result(Fidelity.CORRECTED, {"repbm": 0.05}).rows, 0, "1.0"),
+        Result(given, Fidelity.AS_PUBLISHED, result(Fidelity.AS_PUBLISHED, {"repbm": 0.07}).rows, 0, "1.0"),
+    ]
+    page = reproduction_page([own, *theirs], {}, "pictures").markdown
+    head = next(line for line in page.splitlines() if line.startswith("| estimator"))
+    assert [cell.strip() for cell in head.split("|")[2:6]] == [
+        "mean: published",
+        "mean: as-published with theirs/network.npz",
+        "mean: corrected",
+        "mean: corrected with theirs/network.npz",
+    ]
+    assert "Repeated as-published with theirs/network.npz, 1 of 2 figures agree" in page
+    folder = tmp_path / "results" / "theirs"
+    folder.mkdir(parents=True)
+    own_rows = theirs[0].rows
+    own_rows.write_parquet(folder / "runs.parquet")
+    stored = {"spec": {"name": "cartpole-short", "policy": "theirs/network.npz"}, "seed": 0, "version": "1.0"}
+    (folder / "spec.json").write_text(json.dumps(stored))
+    (again,) = read_results(tmp_path / "results")
+    assert again.kind == "corrected with theirs/network.npz"
+    assert again.rows.equals(own_rows)

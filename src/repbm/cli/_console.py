@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from repbm.core import number
 from repbm.report import estimates_lines, estimates_tables, ranking_line
 
 if TYPE_CHECKING:
@@ -38,6 +39,17 @@ def show_sensitivity(evaluation: Evaluation) -> None:
     for name, details in evaluation.policies.items():
         found = details.confounding
         print(f"{name}: {'only the corrected estimate can be bounded' if found is None else found.sentence}")
+
+
+def show_guaranteed(evaluation: Evaluation) -> None:
+    """Bounds that need no model, or why there are none."""
+    level = evaluation.estimates["level"][0]
+    for name, details in evaluation.policies.items():
+        if details.guaranteed is None:
+            print(f"{name}: no bounds without a model: they need logged probabilities of all that the policy does")
+        else:
+            low, high = map(number, details.guaranteed)
+            print(f"{name}: between {low} and {high} with a probability of {level:.0%}, whatever the world is like")
 
 
 def show_thresholds(evaluation: Evaluation) -> None:

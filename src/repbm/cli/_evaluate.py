@@ -50,6 +50,9 @@ def evaluate(
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Say how strong a hidden cause would turn the difference around.")
     ] = False,
+    guaranteed: Annotated[
+        bool, typer.Option("--guaranteed", help="Say bounds on the value that need no model; they are wide.")
+    ] = False,
     threshold: Annotated[
         list[float] | None,
         typer.Option(help="Say how probable a return below this is under the policy. Repeatable."),
@@ -66,7 +69,7 @@ def evaluate(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
     """What would happen if we followed this policy instead?"""
-    from repbm.cli._console import progress, show, show_sensitivity, show_thresholds
+    from repbm.cli._console import progress, show, show_guaranteed, show_sensitivity, show_thresholds
     from repbm.cli._pages import needs_folder, pages_of
     from repbm.cli._saved_model import check_model_file, save
     from repbm.evaluation import Fitting, Reading, check_target
@@ -93,7 +96,7 @@ def evaluate(
             thresholds=thresholds_of(rule or []),
             individuals=individuals,
             threshold=threshold or (),
-            details=out is not None or sensitivity or bool(threshold),
+            details=out is not None or sensitivity or guaranteed or bool(threshold),
             progress=told,
         ).with_policies(words)
     if save_model is not None:
@@ -104,6 +107,8 @@ def evaluate(
         show(evaluation)
         if sensitivity:
             show_sensitivity(evaluation)
+        if guaranteed:
+            show_guaranteed(evaluation)
         if threshold:
             show_thresholds(evaluation)
         if out is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from repbm.core import stream
-from repbm.doctor import Backtest, backtest
+from repbm.doctor import Backtest, backtest, possible_returns
 from repbm.estimators import Case, Critic, marginal_weights, surprises
 from repbm.evaluation._options import Question
 from repbm.inference import (
@@ -20,6 +20,7 @@ from repbm.inference import (
     ReturnDistribution,
     WeightedSurprises,
     confounding,
+    guaranteed_bounds,
     return_distribution,
     subgroups,
 )
@@ -44,7 +45,8 @@ class PolicyDetails:
     `actions`: every action, how often the policy would take it in logged states, and how often it was taken; the most
     frequent. `groups`: who gains and who loses. `individuals_by`: the estimator whose individual values are shown.
     `confounding`: what hidden causes could make of the answer, where that is the corrected estimate.
-    `returns`: how returns are spread under the policy.
+    `returns`: how returns are spread under the policy. `guaranteed`: bounds on the value that need no model, where the
+    log says how probable its actions were.
     """
 
     actions: tuple[tuple[str, float, float], ...] = ()
@@ -52,6 +54,7 @@ class PolicyDetails:
     individuals_by: str | None = None
     confounding: Confounding | None = None
     returns: ReturnDistribution | None = None
+    guaranteed: tuple[float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -64,7 +67,7 @@ class PolicyDetails:
         if hidden is not None:
             hidden = Confounding(**{name: _tuple(value) for name, value in hidden.items()})
         spread = None if stored["returns"] is None else ReturnDistribution.of(stored["returns"])
-        return cls(actions, groups, stored["individuals_by"], hidden, spread)
+        return cls(actions, groups, stored["individuals_by"], hidden, spread, _tuple(stored["guaranteed"]))
 
 
 def action_shares(case: Case) -> tuple[tuple[str, float, float], ...]:
@@ -105,6 +108,13 @@ def spread_of_returns(case: Case, resampling: Resampling, question: Question) ->
         return ReturnDistribution(None, reason=f"it never shows {case.unseen[0]!r}, which the policy may take")
     rules, weights = question.thresholds.distribution, case.weights.log_last
     return return_distribution(case.returns, weights, resampling, question.level, question.threshold, rules)
+
+
+def model_free_bounds(case: Case, question: Question) -> tuple[float, float] | None:
+    """What holds in any world; None where probabilities are learned, or the log lacks actions of the policy."""
+    if case.data.behavior is None or case.behavior is not None or case.unseen:
+        return None
+    return guaranteed_bounds(case.returns, case.weights.log_last, possible_returns(case), question.level, question.seed)
 
 
 def gains_by_group(case: Case, values: Float[np.ndarray, " episodes"], question: Question) -> tuple[Group, ...]:

@@ -28,6 +28,7 @@ from repbm.evaluation._details import (
     gains_by_group,
     held_out_backtest,
     hidden_causes,
+    model_free_bounds,
     shown,
     spread_of_returns,
     support_of_individuals,
@@ -283,4 +284,4 @@ def _details(
         fitted = critics.for_estimator(tables.spec(name, answer["estimator"]), case)
         hidden = None if fitted is None else hidden_causes(case, fitted.critic, answer, question)
     returns = spread_of_returns(case, tables.resampling, question)
-    return PolicyDetails(action_shares(case), groups, teller, hidden, returns)
+    return PolicyDetails(action_shares(case), groups, teller, hidden, returns, model_free_bounds(case, question))

@@ -10,6 +10,7 @@ import polars as pl
 
 from repbm.core import number
 from repbm.experiments._cells import result_cells
+from repbm.experiments._fidelity import Fidelity
 
 if TYPE_CHECKING:
     from repbm.experiments import Result
@@ -37,7 +38,7 @@ def reproduction_page(results: Sequence[Result], notes: Notes, folder: str) -> P
     pictures: dict[str, bytes] = {}
     parts = [notes.get("page", {}).get("about", "# The paper, reproduced").strip()]
     for name in names:
-        own = {result.fidelity.value: result for result in results if result.experiment.name == name}
+        own = {result.kind: result for result in results if result.experiment.name == name}
         shown = own.get("corrected") or next(iter(own.values()))
         drawn = {f"{name}-{key}.png": png for key, png in figures(shown.experiment, shown.rows).items()}
         pictures |= drawn
@@ -51,18 +52,19 @@ def _section(name: str, own: Mapping[str, Result], notes: Mapping[str, str]) -> 
 
     yield f"## {name}"
     yield " ".join(
-        f"{kind.capitalize()}: {result.runs} runs, seed {result.seed}, version {result.version}."
+        f"{kind[0].upper()}{kind[1:]}: {result.runs} runs, seed {result.seed}, version {result.version}."
         for kind, result in own.items()
     )
     if "about" in notes:
         yield notes["about"].strip()
     first = next(iter(own.values()))
     if not isinstance(first.experiment, Spec):
-        yield _markdown(result_cells(first.table))
+        yield _markdown(result_cells(first.table, first.experiment.hidden))
         return
     yield _markdown(_lines({kind: result.table for kind, result in own.items()}))
-    if "as-published" in own:
-        yield from _differences(own["as-published"].table, notes)
+    for kind, result in own.items():
+        if result.fidelity is Fidelity.AS_PUBLISHED:
+            yield from _differences(kind, result.table, notes)
 
 
 def _lines(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, str]]:
@@ -89,7 +91,7 @@ def _with_interval(row: Mapping[str, Any] | None, metric: str) -> str:
     return number(row[f"rmse_{metric}"]) + ("" if low is None else f" ({number(low)} to {number(high)})")
 
 
-def _differences(table: pl.DataFrame, notes: Mapping[str, str]) -> Iterator[str]:
+def _differences(kind: str, table: pl.DataFrame, notes: Mapping[str, str]) -> Iterator[str]:
     """How many rows repeated as published agree with the paper; those that do not, each with the reason."""
     apart = []
     count = 0
@@ -101,7 +103,7 @@ def _differences(table: pl.DataFrame, notes: Mapping[str, str]) -> Iterator[str]
                 own, paper = number(row[f"rmse_{metric}"]), number(row[f"published_{metric}"])
                 reason = notes.get(row["estimator"], notes.get("others", "The reason is not known."))
                 apart.append(f"- `{row['estimator']}`, {metric}: {own}, published {paper}. {reason.strip()}")
-    yield f"Repeated as published, {count - len(apart)} of {count} figures agree with the paper's."
+    yield f"Repeated {kind}, {count - len(apart)} of {count} figures agree with the paper's."
     if apart:
         yield "Those that do not:"
         yield "\n".join(apart)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -31,6 +31,13 @@ class Result:
         return self.experiment.table(self.rows)
 
     @property
+    def kind(self) -> str:
+        """The fidelity, and the policy where it is another than the experiment's own."""
+        given = self.experiment.policy if isinstance(self.experiment, Spec) else None
+        own = given is None or given == getattr(load_experiment(self.experiment.name), "policy", None)
+        return self.fidelity.value if own else f"{self.fidelity.value} with {given}"
+
+    @property
     def runs(self) -> int:
         """How many runs are stored."""
         return self.rows["run"].n_unique()
@@ -54,4 +61,9 @@ def _read(folder: Path) -> Result:
     experiment = load_experiment(name)
     if isinstance(experiment, Spec):
         experiment = experiment.with_fidelity(fidelity)
+        policy = str(stored["spec"]["policy"])
+        if policy != experiment.policy:
+            # A policy of somebody else's: its file need not be here, the rows are.
+            other = replace(experiment, policy=policy)
+            return Result(other, fidelity, Store(folder, other, seed).rows(), seed, version)
     return Result(experiment, fidelity, Store(folder, experiment, seed).open(), seed, version)

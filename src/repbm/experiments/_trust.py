@@ -117,6 +117,7 @@ class Trust(Experiment):
     """How many rollouts from each of these states give its true value."""
 
     schema = _ROWS
+    hidden = ("undefined", "intervals", "half_width_supported", "wrong", "supported_wrong", "good")
 
     def __post_init__(self) -> None:
         for name in self.families:

@@ -5,6 +5,7 @@ from repbm.inference._confounding import Confounding, WeightedSurprises, confoun
 from repbm.inference._diagnostics import diagnostics
 from repbm.inference._difference import difference
 from repbm.inference._distribution import ReturnDistribution, ReturnFigure, return_distribution
+from repbm.inference._guaranteed import guaranteed_bounds
 from repbm.inference._intervals import Interval, Resampling, interval, standard_error
 from repbm.inference._ranking import Contender, contender, paired_difference, probabilities_best
 from repbm.inference._refits import Refits
@@ -32,6 +33,7 @@ __all__ = [
     "contender",
     "diagnostics",
     "difference",
+    "guaranteed_bounds",
     "interval",
     "leaf_conditions",
     "paired_difference",
