@@ -4,7 +4,8 @@
 - A block with a `:caption:` is a file of that name.
 - In a block of `console`, what follows `$` is run, and the lines below it are what it says on a terminal. It must
   succeed, unless `$ echo $?` comes next and shows another exit code.
-- A page that "goes on with the files of [another](page.md)" finds them in its folder.
+- A page that "goes on with the files of [another](page.md)" finds those in its folder that the other has or makes in
+  Python before it calls our program.
 - A block of `text` is only shown. Any other block is an error.
 
 In what is shown, `...` stands for any number of lines, and numbers may differ a little between machines.
@@ -74,16 +75,22 @@ class Reader:
         goes_on = _GOES_ON.search(page.read_text("utf-8"))
         if goes_on:
             Reader().read(page.parent / goes_on[1], commands=False)
+        python = True
         for block in blocks(page):
             if block.tag == "file":
                 Path(block.name or "").write_text(block.body, "utf-8")
             elif block.tag == "python":
-                self._python(block)
+                if python:
+                    self._python(block)
             elif block.tag == "output":
-                check(block.body.splitlines(), self.printed, block.where)
+                if python:
+                    check(block.body.splitlines(), self.printed, block.where)
             elif block.tag == "console":
                 if commands:
                     self._console(block)
+                else:
+                    # What comes later may look at what it wrote.
+                    python &= "$ repbm" not in block.body
             else:
                 assert block.tag in SHOWN, f"{block.where}: a block of '{block.tag}' is neither run nor listed"
 

@@ -337,6 +337,9 @@ def test_an_answer_that_fails_a_check_or_is_vague_is_not_supported() -> None:
     assert (vague.word, vague.models, vague.supported) == ("the log cannot tell", True, False)
     assert "3.0 times less well" in vague.sentence
     assert vague.last_step == 0
-    for each in (fine, *poor, vague, replace(fine, checks=None)):
+    lost = replace(fine, precision=float("inf"))
+    assert lost.sentence.startswith("the log cannot tell: past some step no logged episode follows it")
+    assert lost.to_dict()["precision"] is None
+    for each in (fine, *poor, vague, lost, replace(fine, checks=None)):
         again = Verdict.of(each.to_dict(), each.rules)
         assert again.to_dict() == each.to_dict()

@@ -51,8 +51,8 @@ def test_what_the_log_supports_is_right_and_the_rest_is_said(
 ) -> None:
     """2,000 episodes. These seeds played no part in the rules behind verdict and answer.
 
-    Half of the best policy is on the edge, and not asked about. What the best one does was logged, but rarely: its value is known four to
-    five times less well than if it had been followed, and the interval says so.
+    Half of the best policy is on the edge, and not asked about. What the best one does was logged, but rarely: its
+    value is known four to five times less well than if it had been followed, and the interval says so.
     """
     log = sepsis.world.collect(policies["clinician"], 2000, stream(seed, "log"))
     asked = {name: TabularPolicy(table) for name, table in policies.items()}

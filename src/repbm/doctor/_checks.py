@@ -142,6 +142,9 @@ def possible_returns(case: Case) -> tuple[float, float]:
 
 def _precision(case: Case, critic: MarginalCritic, estimate: Estimate) -> float | None:
     """The standard error of the answer over the one that as many episodes under the policy itself would leave."""
+    if estimate.value is not None and not estimate.effective_episodes > 0:
+        # Past some step no logged episode has any weight: there is no interval, and nothing says how far off it is.
+        return float("inf")
     own, error = return_deviation(case, critic) / np.sqrt(len(case.data)), standard_error(estimate)
     # An answer without any error, as where nothing is left to chance: both are rounding.
     exact = error <= _ROUNDING * max(map(abs, possible_returns(case)))

@@ -107,6 +107,8 @@ class Verdict:
     def of(cls, stored: Mapping[str, Any], rules: SupportRules) -> Verdict:
         """The verdict that `to_dict` wrote."""
         novelty, checks = stored["novelty"], stored["checks"]
+        # JSON has no infinity; without a precision a log can always tell.
+        unknown = stored["precision"] is None and stored["verdict"] == "the log cannot tell"
         return cls(
             mean_length=stored["mean_length"],
             longest=stored["longest"],
@@ -115,7 +117,7 @@ class Verdict:
             steps_with_valid_weights=stored["steps_with_valid_weights"],
             unseen=tuple(stored["unseen_actions"]),
             checks=None if checks is None else tuple(Check(**each) for each in checks),
-            precision=stored["precision"],
+            precision=float("inf") if unknown else stored["precision"],
             novelty=None if novelty is None else np.asarray(novelty, dtype=np.float64),
             rules=rules,
         )
@@ -135,6 +137,8 @@ class Verdict:
         broken = [check.sentence for check in self.checks if not check.holds]
         if broken:
             return "; ".join(broken)
+        if self.precision == float("inf"):
+            return "past some step no logged episode follows it, and nothing tells how well its value is known"
         if self.precision is not None and not self.precise:
             return (
                 f"its value is known {self.precision:.1f} times less well than if as many episodes had followed it, "
