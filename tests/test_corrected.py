@@ -11,6 +11,7 @@ import pytest
 import repbm
 from repbm.core import Thresholds, stream
 from repbm.critics import CriticSpec, CrossFittedValues, Marginal, fit_critic
+from repbm.critics._state_ratio import fit_state_ratio
 from repbm.data import Categorical, Trajectories
 from repbm.doctor import examine, judge, verdict_of
 from repbm.domains.worlds import DEVELOPMENT, World
@@ -257,3 +258,25 @@ def test_what_does_not_tell_the_logs_own_returns_is_not_supported() -> None:
     check = next(check for check in lopsided.checks or () if check.name == "back-test")
     assert "third" in check.sentence
     assert not check.holds
+
+
+def test_steps_that_nobody_reaches_weigh_nothing() -> None:
+    """40 steps of an action of next to no probability: products of ratios leave what floating point can hold."""
+    generator = np.random.default_rng(0)
+    episodes, steps = 60, 40
+    taken = (generator.random(episodes * steps) < 0.5).astype(np.int32)
+    odds = np.where(taken == 1, 1e-300, 0.5)
+    data = Trajectories(
+        observations=generator.normal(size=(episodes * steps, 1)),
+        actions=Categorical(taken, ("a", "b")),
+        rewards=generator.normal(size=episodes * steps),
+        offsets=np.arange(0, episodes * steps + 1, steps),
+        terminated=np.zeros(episodes, dtype=bool),
+        final_observations=generator.normal(size=(episodes, 1)),
+        behavior=odds,
+    )
+    case = Case.of(data, CallablePolicy(lambda states: np.where(states[:, 0] > -3, "b", "a")))
+    folds = np.arange(episodes) % 3
+    found = fit_state_ratio(case, folds, 0, QUICK.ratio)
+    assert np.isfinite(found).all()
+    assert (found >= 0).all()
