@@ -18,8 +18,7 @@ from repbm.domains.worlds import DEVELOPMENT, World
 from repbm.estimators import Case, Corrected, FunctionCritic, marginal_weights, return_deviation, surprises
 from repbm.inference import interval, standard_error
 from repbm.policies import CallablePolicy
-
-QUICK = Thresholds.of({"ratio": {"rounds": 20, "folds": 3, "sweeps": 0}})
+from tests.systems import QUICK
 
 
 @cache

@@ -19,7 +19,7 @@ from repbm.data import Trajectories
 from repbm.doctor import examine
 from repbm.domains import TabularWorld
 from repbm.estimators import Case, Estimate, Role
-from repbm.evaluation import Fitting
+from repbm.evaluation import Evaluation, Fitting
 from repbm.logs import log_frame
 from repbm.models import (
     AM,
@@ -32,7 +32,7 @@ from repbm.models import (
     load_model,
 )
 from repbm.policies import CallablePolicy, Choices, ObservationPolicy, Softened, TabularPolicy
-from tests.systems import linear_step, logged
+from tests.systems import QUICK, linear_step, logged
 
 
 class Counting(ObservationPolicy):
@@ -163,15 +163,17 @@ def test_the_choice_of_a_model_depends_on_seed_and_horizon() -> None:
 def test_doctor_and_evaluation_come_to_one_verdict(table: bool) -> None:
     data = table_log() if table else logged(2, episodes=60).data
     policy = CallablePolicy(greedy if table else lambda x: (x[:, 0] > 0).astype(int), name="p")
-    asked = evaluate(data, {"p": policy}, estimators=["repbm"]).examination.verdicts["p"]
-    default = evaluate(data, {"p": policy}, details=False).examination.verdicts["p"]
-    looked = examine(data, {"p": policy}).verdicts["p"]
+    asked, default = (
+        evaluate(data, {"p": policy}, estimators=names, thresholds=QUICK, details=details).examination.verdicts["p"]
+        for names, details in ((["repbm"], table), (None, False))
+    )
+    looked = examine(data, {"p": policy}, thresholds=QUICK).verdicts["p"]
     assert looked.checks is not None
     names = ["actions", "regions", "weights", "range", "back-test", "hidden causes"]
     assert [check.name for check in looked.checks] == names
     assert looked.precision is not None
     # What a model shows is for the report, and changes nothing.
-    assert asked.novelty is not None
+    assert (asked.novelty is not None) == table
     assert looked.to_dict() == default.to_dict() == asked.to_dict() | {"novelty": None}
 
 
@@ -200,14 +202,17 @@ class LinearKind(DynamicsKind):
 def test_own_dynamics_take_part(tmp_path: Path) -> None:
     """In the choice, in saving and loading, in intervals and in the record."""
     log = logged(1, episodes=60, noise=0.1)
-    fit = AutoFit(kinds=(LinearKind(), CLOSED_FORM))
     policy = CallablePolicy(lambda x: (x[:, 0] > 0).astype(int), name="p")
-    found = evaluate(log.data, policy, estimators=["am"], fitting=Fitting(fit, refits=3), details=False)
+    data = replace(log.data, behavior=np.full(len(log.data.rewards), 0.5))
+
+    def asked(fitting: Fitting) -> Evaluation:
+        return evaluate(data, policy, estimators=["am"], fitting=fitting, thresholds=QUICK, details=False)
+
+    found = asked(Fitting(AutoFit(kinds=(LinearKind(), CLOSED_FORM)), refits=3))
     assert {score["dynamics"] for score in found.dynamics} == {"linear", "polynomial"}
     row = found.estimates.row(0, named=True)
     assert row["low"] < row["value"] < row["high"]
-    only = evaluate(log.data, policy, estimators=["am"], fitting=Fitting(AutoFit(kinds=(LinearKind(),))), details=False)
-    model = only.models["p", "am"]
+    model = asked(Fitting(AutoFit(kinds=(LinearKind(),)))).models["p", "am"]
     model.save(tmp_path / "model.npz")
     again = load_model(tmp_path / "model.npz")
     states = log.data.initial_observations[:5]

@@ -39,7 +39,7 @@ from repbm.models.transitions._range import Range
 from repbm.models.transitions._table import TransitionTable
 from repbm.policies import CallablePolicy, NetworkPolicy, Softened, TabularPolicy
 from tests.laws.worlds import enumerated
-from tests.systems import curved_step, linear_step, logged, policy_action, reward
+from tests.systems import QUICK, curved_step, linear_step, logged, policy_action, reward
 
 SHORT = benchmark_policy("cartpole-short")
 
@@ -351,7 +351,10 @@ THIN = {
 def test_thin_logs_still_give_possible_values(cartpole: Trajectories, thin) -> None:
     """Between 0 and 20 rewards a person; an episode that must end after one step is worth one reward."""
     frame = thin(log_frame(cartpole.take(np.arange(30))))
-    estimates = evaluate(frame, SHORT, estimators=["repbm", "am", "dr(repbm)"], horizon=20, details=False).estimates
+    # One of them in compiled code, which takes seconds to compile; the others in NumPy.
+    policy = SHORT if thin is THIN["no final states"] else CallablePolicy(lambda x: SHORT.scores(x).argmax(axis=1))
+    asked = {"estimators": ["repbm", "am", "dr(repbm)"], "horizon": 20, "thresholds": QUICK, "details": False}
+    estimates = evaluate(frame, policy, **asked).estimates
     values = estimates["value"].to_numpy()[:2] / frame["reward"].max()
     assert (values >= 0.999).all()
     assert (values <= 20.001).all()
@@ -363,7 +366,12 @@ def test_huge_rewards_scale_the_value(cartpole: Trajectories) -> None:
     data = cartpole.take(np.arange(40))
     one, other = (
         evaluate(
-            replace(data, rewards=factor * data.rewards), SHORT, estimators=["repbm"], horizon=30, details=False
+            replace(data, rewards=factor * data.rewards),
+            SHORT,
+            estimators=["repbm"],
+            horizon=30,
+            thresholds=QUICK,
+            details=False,
         ).estimates["value"][0]
         for factor in (1.0, 1e12)
     )
@@ -375,7 +383,9 @@ def test_a_policy_that_no_episode_follows() -> None:
     data = collect(CartPole(), SHORT, 40, np.random.default_rng(0))
     opposite = CallablePolicy(lambda x: 1 - SHORT.scores(x).argmax(axis=1))
     assert Case.of(data, opposite).support.factual_count.sum() == 0
-    estimates = evaluate(data, opposite, estimators=["repbm", "am"], horizon=50, details=False).estimates
+    estimates = evaluate(
+        data, opposite, estimators=["repbm", "am"], horizon=50, thresholds=QUICK, details=False
+    ).estimates
     assert estimates["value"].is_not_null().all()
     with pytest.raises(InputError, match="no episode follows the policy even at its first step"):
         evaluate(data, opposite, estimators=["am-pi"], horizon=50, details=False)

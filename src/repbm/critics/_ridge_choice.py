@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -13,6 +14,8 @@ _FACTORED, _SOLVED = get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
 """LAPACK itself: there are thousands of small systems, and what usually stands around it takes longer than it does."""
 _TINY = 1e-10
 """A penalty that serves coefficients which nothing determines."""
+_NONE = (0.0,)
+"""The penalties of the constant alone."""
 SELDOM = 1.5
 """Candidates are compared again with so many times as many steps left: what is best hardly changes between."""
 
@@ -33,7 +36,7 @@ class RidgeChoice:
     @property
     def candidates(self) -> list[tuple[int, float]]:
         """Sets by their number, with a penalty; nothing else than the constant needs none."""
-        return [(s, p) for s, chosen in enumerate(self.sets) for p in (self.penalties if len(chosen) > 1 else (0.0,))]
+        return [(s, p) for s, chosen in enumerate(self.sets) for p in (self.penalties if len(chosen) > 1 else _NONE)]
 
     def best(self, moments: Float[np.ndarray, "folds features"]) -> tuple[int, float]:
         """The candidate of the least squared error on every fold by a fit to the others, for targets y with sum x y.
@@ -46,11 +49,15 @@ class RidgeChoice:
         whole = moments.sum(axis=0)
         errors = np.zeros(len(candidates))
         for k, (gram, own) in enumerate(zip(self.gram, moments, strict=True)):
-            rest, inner = whole - own, [gram[np.ix_(chosen, chosen)] for chosen in self.sets]
-            for c, candidate in enumerate(candidates):
-                chosen = self.sets[candidate[0]]
-                found = self._solved(candidate, k, rest[chosen])
-                errors[c] += found @ inner[candidate[0]] @ found - 2 * found @ own[chosen]
+            rest, place = whole - own, 0
+            for number, chosen in enumerate(self.sets):
+                inner, seen = gram[np.ix_(chosen, chosen)], own[chosen]
+                scale, factors = self._factored(number, k, self.penalties if len(chosen) > 1 else _NONE)
+                right = rest[chosen] / scale
+                for factor in factors:
+                    found = _SOLVED(factor, right)[0] / scale
+                    errors[place] += found @ inner @ found - 2 * found @ seen
+                    place += 1
         return candidates[int(np.argmin(errors))]
 
     def coefficients(
@@ -60,18 +67,40 @@ class RidgeChoice:
         chosen = self.sets[candidate[0]]
         total = moments.sum(axis=0) - (moments[without] if without >= 0 else 0.0)
         result = np.zeros(self.gram.shape[1])
-        result[chosen] = self._solved(candidate, without, total[chosen])
+        scale, (factor,) = self._factored(candidate[0], without, (candidate[1],))
+        result[chosen] = _SOLVED(factor, total[chosen] / scale)[0] / scale
         return result
 
-    def _solved(self, candidate: tuple[int, float], without: int, right: np.ndarray) -> np.ndarray:
-        system = self._system(candidate[0], without)
-        return _SOLVED(system.factor(candidate[1]), right / system.scale)[0] / system.scale
+    def _factored(
+        self, number: int, without: int, penalties: tuple[float, ...]
+    ) -> tuple[Float[np.ndarray, " chosen"], list[Float[np.ndarray, "chosen chosen"]]]:
+        """The units of a set of features, and Cholesky factors of its normal equations in these, by penalty.
 
-    def _system(self, number: int, without: int) -> _System:
+        Thousands of small systems: all in one place, and each made once.
+        """
         if (number, without) not in self._systems:
             chosen = self.sets[number]
-            self._systems[number, without] = _System.of(self._totals[without][np.ix_(chosen, chosen)])
-        return self._systems[number, without]
+            total = self._totals[without][np.ix_(chosen, chosen)]
+            diagonal = total.diagonal()
+            scale = np.sqrt(np.maximum(diagonal, 1e-8 * diagonal.max() + np.finfo(float).tiny))
+            spread = np.maximum(diagonal - total[0] ** 2 / max(total[0, 0], 1.0), 0.0)
+            spread[0] = 0.0
+            matrix = np.asfortranarray(total / np.outer(scale, scale))
+            self._systems[number, without] = _System(matrix, diagonal, scale, spread, {})
+        matrix, diagonal, scale, spread, known = self._systems[number, without]
+        for penalty in penalties:
+            if penalty not in known:
+                raised = (diagonal + penalty * spread) / (scale * scale) + _TINY
+                for more in (0.0, 1e-6):
+                    system = matrix.copy(order="F")
+                    np.fill_diagonal(system, raised + more)
+                    factor, fault = _FACTORED(system, clean=False, overwrite_a=True)
+                    if not fault:
+                        known[penalty] = factor
+                        break
+                else:
+                    raise np.linalg.LinAlgError("the normal equations have no Cholesky factor")
+        return scale, [known[penalty] for penalty in penalties]
 
     @cached_property
     def _totals(self) -> list[Float[np.ndarray, "features features"]]:
@@ -80,41 +109,13 @@ class RidgeChoice:
         return [*(total - own for own in self.gram), total]
 
 
-@dataclass(frozen=True, eq=False)
-class _System:
+class _System(NamedTuple):
     """The normal equations of a set of features, in units of these, and their Cholesky factors by penalty."""
 
-    matrix: Float[np.ndarray, "features features"]
-    scale: Float[np.ndarray, " features"]
-    spread: Float[np.ndarray, " features"]
+    matrix: np.ndarray
+    diagonal: np.ndarray
+    """Of sum x x' itself."""
+    scale: np.ndarray
+    spread: np.ndarray
     """The variance of each feature, times the rows."""
-    _factors: dict[float, np.ndarray] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, total: Float[np.ndarray, "features features"]) -> _System:
-        count = max(total[0, 0], 1.0)
-        diagonal = total.diagonal()
-        scale = np.sqrt(np.maximum(diagonal, 1e-8 * diagonal.max() + np.finfo(float).tiny))
-        spread = np.maximum(diagonal - total[0] ** 2 / count, 0.0)
-        spread[0] = 0.0
-        return cls(total, scale, spread)
-
-    @cached_property
-    def _scaled(self) -> Float[np.ndarray, "features features"]:
-        return np.asfortranarray(self.matrix / np.outer(self.scale, self.scale))
-
-    def factor(self, penalty: float) -> Float[np.ndarray, "features features"]:
-        if penalty not in self._factors:
-            diagonal = (self.matrix.diagonal() + penalty * self.spread) / (self.scale * self.scale) + _TINY
-            factor, fault = self._factored(diagonal)
-            if fault:
-                factor, fault = self._factored(diagonal + 1e-6)
-            if fault:
-                raise np.linalg.LinAlgError("the normal equations have no Cholesky factor")
-            self._factors[penalty] = factor
-        return self._factors[penalty]
-
-    def _factored(self, diagonal: Float[np.ndarray, " features"]) -> tuple[np.ndarray, int]:
-        system = self._scaled.copy(order="F")
-        np.fill_diagonal(system, diagonal)
-        return _FACTORED(system, clean=False, overwrite_a=True)
+    factors: dict[float, np.ndarray]
