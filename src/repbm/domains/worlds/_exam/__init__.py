@@ -2,31 +2,8 @@
 
 from __future__ import annotations
 
-from repbm.domains.worlds._exam._ends import discharge
-from repbm.domains.worlds._exam._noise import heavy_tails, many_columns, uneven
-from repbm.domains.worlds._exam._short import one_step, rare
-from repbm.domains.worlds._exam._systems import linear, nonlinear
-from repbm.domains.worlds._exam._table import table
-from repbm.domains.worlds._exam._time import delayed, long
-from repbm.domains.worlds._exam._unseen import hidden_cause, no_overlap, no_propensities, partly_seen
 from repbm.domains.worlds._world import Families
 
-EXAM: Families = {
-    "linear": linear,
-    "nonlinear": nonlinear,
-    "discharge": discharge,
-    "one-step": one_step,
-    "table": table,
-    "uneven": uneven,
-    "many-columns": many_columns,
-    "rare": rare,
-    "no-propensities": no_propensities,
-    "long": long,
-    "heavy-tails": heavy_tails,
-    "delayed": delayed,
-    "no-overlap": no_overlap,
-    "hidden-cause": hidden_cause,
-    "partly-seen": partly_seen,
-}
+EXAM: Families = {}
 
 __all__ = ["EXAM"]

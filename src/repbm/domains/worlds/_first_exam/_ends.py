@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from repbm.domains.worlds._exam._parts import View, fixed, habit, nobody, reaching, scores_of, sigmoid, wish
+from repbm.domains.worlds._first_exam._parts import View, fixed, habit, nobody, reaching, scores_of, sigmoid, wish
 from repbm.domains.worlds._world import World
 
 
