@@ -82,16 +82,16 @@ def test_chances_are_chances_and_answerable_worlds_have_overlap(name: str) -> No
 
 
 def test_one_family_lacks_overlap_and_another_hides_a_cause() -> None:
-    lacking = drawn("no-overlap", 0)
+    lacking = drawn("forbidden-dose", 0)
     states = lacking.initial(500, np.random.default_rng(17))
     never = lacking.behavior(states) == 0.0
     assert never.any()
     assert (lacking.policy(lacking.observe(states))[never] > 0.5).mean() > 0.9
-    hiding = drawn("hidden-cause", 0)
+    hiding = drawn("unseen-frailty", 0)
     states = hiding.initial(500, np.random.default_rng(18))
     assert hiding.observe(states).shape[1] < states.shape[1]
     assert not hiding.propensities
-    assert {name for name in EXAM if not drawn(name, 0).answerable} == {"no-overlap", "hidden-cause"}
+    assert {name for name in EXAM if not drawn(name, 0).answerable} == {"forbidden-dose", "unseen-frailty"}
 
 
 @every_family
