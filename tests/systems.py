@@ -10,7 +10,7 @@ import numpy as np
 from repbm.core import Thresholds
 from repbm.data import Categorical, Support, Trajectories, support
 
-QUICK = Thresholds.of({"ratio": {"rounds": 20, "folds": 3, "sweeps": 0}})
+QUICK = Thresholds.of({"ratio": {"trees": 10, "folds": 3, "sweeps": 0}})
 """For tests that do not ask how good the answer and its verdict are: a third of the time."""
 MATRIX = np.array([[0.9, 0.2], [-0.1, 0.8]])
 PUSH = np.array([[0.3, 0.0], [-0.2, 0.1]])

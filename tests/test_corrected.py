@@ -67,6 +67,37 @@ def test_contributions_are_the_linear_part_of_a_normalized_estimate() -> None:
         assert without(k) - found.value == pytest.approx(expected, abs=0.1 * np.abs(found.contributions).std() / n)
 
 
+def test_a_step_that_outweighs_all_others_is_left_to_the_critic() -> None:
+    """One weight of a thousand times the mean is cut to sqrt(n), and nothing of it goes to the others."""
+    case, critic = drawn("noisy-linear")[1], critic_of("noisy-linear")
+    ratios = critic.ratios(case).copy()
+    step = int(np.flatnonzero(case.data.steps == 2)[7])
+    ratios[step] = 1e6
+    wild = replace(critic, state_ratios=ratios, _told={})
+    weights = marginal_weights(case, wild)
+    each = weights.scaled * weights.normalizers[case.data.steps]
+    assert each[step] == pytest.approx(np.sqrt(len(case.data)))
+    assert weights.held[2] < 0.1
+    np.testing.assert_allclose(np.delete(weights.held, 2), 1.0)
+    found, usual = Corrected(wild)(case), Corrected(critic)(case)
+    assert found.contributions is not None
+    assert found.value == pytest.approx(found.contributions.mean(), rel=1e-12)
+    # The critics' own error counts for more, where less is corrected.
+    assert found.critic_error > usual.critic_error
+
+
+def test_state_ratios_stay_within_what_was_seen() -> None:
+    """Of a policy that few episodes follow: means of weights, none of them beyond the largest."""
+    case = drawn("noisy-linear")[1]
+    first = CallablePolicy(lambda x: np.eye(len(case.data.actions.labels))[np.zeros(len(x), dtype=int)])
+    own = Case.of(case.data, first, case.discount, case.horizon)
+    folds = np.arange(len(own.data)) % 5
+    found = fit_state_ratio(own, folds, 0, replace(Thresholds().ratio, sweeps=0))
+    seen = own.weights.normalized.weights
+    assert found.min() >= 0.0
+    assert found.max() <= max(seen[np.isfinite(seen)].max(), 1.0)
+
+
 def test_without_ratios_it_weighs_by_products() -> None:
     """A critic that knows nothing of states makes it per-decision importance sampling, normalized."""
     case = drawn("noisy-linear")[1]

@@ -51,7 +51,8 @@ class Corrected:
 
     W_t = omega_t(s_t) pi(a_t | s_t) / mu(a_t | s_t), over its mean at every step: the weight of a step is a *marginal*
     one, that of coming to its state, and not the product of all ratios on the way (Kallus & Uehara 2020). V, Q and
-    omega are those of critics fitted without the episode itself. To the standard error of the contributions
+    omega are those of critics fitted without the episode itself. A weight beyond sqrt(n) is cut off there, and what it
+    stood for is left to the critic: one step would outweigh all others (Ionides 2008). To the standard error of the contributions
     `critic_share` of the critics' own is added: the more they differ from fold to fold, the more of their error is
     left. Where an episode is cut off and what comes next was not logged there is no surprise. Contributions are
     linearized: they contain what re-weighting takes from each other.
@@ -79,7 +80,7 @@ class Corrected:
         contributions = (
             self.critic.initial(case).values
             + np.add.reduceat(linear, data.offsets[:-1])
-            + (powers * mean).sum()
+            + (powers * mean * weights.held).sum()
             - weights.last * later[data.lengths]
         )
         effective = weights.effective_episodes
@@ -87,7 +88,9 @@ class Corrected:
         if not isinstance(self.critic, MarginalCritic):
             individual = self.critic.initial(case).values
             return Estimate.of_contributions(contributions, least, individual=individual, linearized=True)
-        critic_error = self.critic_share * self.critic.error(case)
+        # What no weight is left for is not corrected: all of the critics' error counts there.
+        uncorrected = 1.0 - float(weights.held.mean())
+        critic_error = (self.critic_share + (1 - self.critic_share) * uncorrected) * self.critic.error(case)
         found = Estimate.of_contributions(contributions, least, critic_error=critic_error, linearized=True)
         own = self._individuals(case, self.critic, found)
         return replace(found, individual=own.values, individuals=own)
@@ -114,14 +117,14 @@ class Corrected:
 
 
 def marginal_weights(case: Case, critic: Critic) -> Weights:
-    """omega_t(s_t) pi / mu of every logged step; not yet over their mean."""
+    """omega_t(s_t) pi / mu of every logged step, none more than sqrt(n) times the mean of its step."""
     data = case.data
     if not isinstance(critic, MarginalCritic):
         return case.weights
     assert data.behavior is not None
     scaled = critic.ratios(case) * case.decisions.logged(slice(None)) / data.behavior
     with np.errstate(divide="ignore"):
-        return Weights(data, scaled, np.log(scaled[data.lasts]))
+        return Weights(data, scaled, np.log(scaled[data.lasts])).limited(np.sqrt(len(data)))
 
 
 def surprises(case: Case, critic: Critic) -> Float[np.ndarray, " steps"]:

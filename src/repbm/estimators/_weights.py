@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -97,6 +97,24 @@ class Weights:
         return np.divide(len(self.data), self.sums, out=np.zeros_like(self.sums), where=self.sums > 0)
 
     @property
+    def held(self) -> Float[np.ndarray, " longest"]:
+        """The mean of the normalized w_t over all episodes: 1, unless weights were limited or none is left."""
+        return self.sums * self.normalizers / len(self.data)
+
+    def limited(self, largest: float) -> Weights:
+        """None of them more than so many times the mean of its step (Ionides 2008).
+
+        What is cut off is not handed to the others: the weights of such a step average less than 1.
+        """
+        normal = self.normalizers[self.data.steps]
+        most = np.divide(largest, normal, out=np.full_like(normal, np.inf), where=normal > 0)
+        scaled = np.minimum(self.scaled, most)
+        lasts = self.data.lasts
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lower = np.where(scaled[lasts] < self.scaled[lasts], np.log(scaled[lasts] / self.scaled[lasts]), 0.0)
+        return _LimitedWeights(self.data, scaled, self.log_last + lower, self.log_scales, unlimited=self.normalizers)
+
+    @property
     def normalized(self) -> ImportanceWeights:
         """w_t over its mean at every step, and the effective episodes behind it."""
         return ImportanceWeights(self.scaled * self.normalizers[self.data.steps], self.effective_episodes)
@@ -158,3 +176,14 @@ class Weights:
 
     def _all_carried(self, power: int) -> Float[np.ndarray, " longest"]:
         return self.carried(np.zeros(len(self.data), dtype=np.int64), 1, power)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _LimitedWeights(Weights):
+    """Weights whose normalizers are those from before they were limited."""
+
+    unlimited: Float[np.ndarray, " longest"] = field(kw_only=True)
+
+    @cached_property
+    def normalizers(self) -> Float[np.ndarray, " longest"]:
+        return self.unlimited
