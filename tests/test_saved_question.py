@@ -75,3 +75,32 @@ def test_a_model_without_a_question_says_what_is_taken(saved: np.ndarray, monkey
     out, err = run(monkeypatch, capsys, f"{ASK} --discount 0.8")
     assert not err
     np.testing.assert_allclose(values(out), saved, rtol=1e-12)
+
+
+def test_a_result_answers_for_other_individuals_with_intervals(saved: np.ndarray, monkeypatch, capsys) -> None:
+    """Fitted again to the same log, it says of a logged state what the stored table says of it."""
+    run(monkeypatch, capsys, f"{EVALUATE.replace('repbm', 'corrected').replace('result', 'answer')} --quiet")
+    out, err = run(monkeypatch, capsys, "value answer --individuals people.csv")
+    assert not err
+    told, stored = pl.read_csv(io.StringIO(out)), pl.read_csv("answer/individuals.csv")
+    assert told["policy"].unique().to_list() == ["p.py:greedy"]
+    bounds = ["value", "low", "high", "outcome_low", "outcome_high", "difference_low", "difference_high"]
+    np.testing.assert_allclose(told[bounds].to_numpy(), stored[bounds].to_numpy(), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("value model.npz --individuals people.csv", "a model needs a policy to follow; give --policy"),
+        ("value result --individuals people.csv --discount 0.9", "--discount is for models: a result keeps its own"),
+        ("value result --individuals people.csv --policy other", "there is no policy 'other'"),
+    ],
+)
+def test_what_cannot_be_asked_of_either_is_said(
+    saved: np.ndarray, monkeypatch, capsys, words: str, message: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["repbm", *words.split()])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err

@@ -1,33 +1,100 @@
-"""repbm value: individual values from a saved model, without the log."""
+"""repbm value: values of individuals, from a stored result or from a saved model."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+if TYPE_CHECKING:
+    import polars as pl
+
 
 def value(
-    model: Annotated[Path, typer.Argument(help="A model that `repbm evaluate --save-model` kept.")],
+    source: Annotated[
+        Path,
+        typer.Argument(
+            help="A folder that `repbm evaluate --out` wrote, or a model that `repbm evaluate --save-model` kept."
+        ),
+    ],
     individuals: Annotated[str, typer.Option(help="A table of initial states, one row an individual.")],
-    policy: Annotated[str, typer.Option(help="FILE.py:FUNCTION, or a file as `repbm evaluate --policy` takes it.")],
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            help="With a model: FILE.py:FUNCTION, or a file as `repbm evaluate --policy` takes it. "
+            "With a result: the name of one of its policies; default: all."
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="A CSV file for the values; default: print them.")] = None,
     discount: Annotated[
-        float | None, typer.Option(help="Worth of a reward one step later; default: as the model was evaluated.")
+        float | None,
+        typer.Option(help="With a model: worth of a reward one step later; default: as it was evaluated."),
     ] = None,
-    horizon: Annotated[int | None, typer.Option(help="How many steps; default: as the model was evaluated.")] = None,
-    rollouts: Annotated[int, typer.Option(min=1, help="Rollouts an individual, if anything is random.")] = 32,
+    horizon: Annotated[
+        int | None, typer.Option(help="With a model: how many steps; default: as it was evaluated.")
+    ] = None,
+    rollouts: Annotated[
+        int | None,
+        typer.Option(min=1, help="With a model: rollouts an individual, if anything is random; default: 32."),
+    ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the rollouts; default: as the model was evaluated.")
+        int | None, typer.Option(min=0, help="With a model: seed of the rollouts; default: as it was evaluated.")
     ] = None,
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Load policies from pickles, which can run any code.")
     ] = False,
 ) -> None:
-    """What would happen to these individuals under this policy?"""
+    """What would happen to these individuals under this policy?
+
+    A stored result answers with intervals, of the expected value, of the outcome and of the difference to what is done
+    now: the answer is fitted again to its log. A saved model answers without the log, and without intervals.
+    """
     import sys
 
+    from repbm.core import InputError
+
+    if out is not None and not out.absolute().parent.is_dir():
+        raise InputError("there is no such folder", where=str(out.absolute().parent), fix="make it first")
+    if source.is_dir():
+        given = {"discount": discount, "horizon": horizon, "rollouts": rollouts, "seed": seed}
+        named = next((name for name, value in given.items() if value is not None), None)
+        if named is not None:
+            raise InputError(f"--{named} is for models: a result keeps its own", fix="leave it out")
+        table = _by_result(source, individuals, policy, trust_pickle)
+    else:
+        if policy is None:
+            raise InputError("a model needs a policy to follow", fix="give --policy")
+        table = _by_model(source, individuals, policy, discount, horizon, rollouts or 32, seed, trust_pickle)
+    try:
+        table.write_csv(sys.stdout.buffer if out is None else out)
+    except OSError as fault:
+        raise InputError(f"cannot be written ({fault.strerror})", where=str(out)) from fault
+
+
+def _by_result(folder: Path, individuals: str, policy: str | None, trust_pickle: bool) -> pl.DataFrame:
+    from repbm.cli._console import progress
+    from repbm.core import InputError
+    from repbm.evaluation import value_individuals
+
+    with progress(quiet=False) as told:
+        table = value_individuals(folder, individuals, trust_pickle=trust_pickle, progress=told)
+    known = table["policy"].unique(maintain_order=True).to_list()
+    if policy is not None and policy not in known:
+        raise InputError(f"there is no policy '{policy}'", where=str(folder), fix=f"use one of {', '.join(known)}")
+    return table if policy is None else table.filter(policy=policy)
+
+
+def _by_model(
+    model: Path,
+    individuals: str,
+    policy: str,
+    discount: float | None,
+    horizon: int | None,
+    rollouts: int,
+    seed: int | None,
+    trust_pickle: bool,
+) -> pl.DataFrame:
     import polars as pl
 
     from repbm.core import InputError
@@ -40,8 +107,6 @@ def value(
         raise InputError(f"a discount of {discount:g}", fix="give a number from 0 to 1")
     if horizon is not None and horizon < 1:
         raise InputError(f"a horizon of {horizon}", fix="give at least 1")
-    if out is not None and not out.absolute().parent.is_dir():
-        raise InputError("there is no such folder", where=str(out.absolute().parent), fix="make it first")
     loaded, asked = load_asked(model)
     acts = as_policy(policy, trust_pickle=trust_pickle)
     if not isinstance(acts, ObservationPolicy):
@@ -67,8 +132,4 @@ def value(
     rolled = loaded.values(
         acts, people.states, discount=discount, horizon=horizon, rollouts=1 if certain else rollouts, seed=seed
     )
-    table = pl.DataFrame({"individual": people.labels, "value": rolled.values, "left_range": rolled.left_range})
-    try:
-        table.write_csv(sys.stdout.buffer if out is None else out)
-    except OSError as fault:
-        raise InputError(f"cannot be written ({fault.strerror})", where=str(out)) from fault
+    return pl.DataFrame({"individual": people.labels, "value": rolled.values, "left_range": rolled.left_range})

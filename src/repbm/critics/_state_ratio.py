@@ -19,10 +19,10 @@ def fit_state_ratio(
     """omega_t(s) = E[ w_{t-1} | s_t = s ] at every logged step, learned from the episodes of other folds.
 
     w_{t-1} is the product of all ratios before the step, over its mean: what the state does not tell of it is noise,
-    and gone. In a table by means, drawn towards those of the state at any time; else by a forest of random trees of time
-    and state: means of several steps again, so that none is told more than was seen. (Boosted trees multiply factors,
-    and gave single steps nine tenths of all weight.) `sweeps` more regressions, of omega_{t-1}(s_{t-1}) pi / mu in place of the product, leave less noise: the
-    weights of a long episode are then no longer the product of many.
+    and gone. In a table by means, drawn towards those of the state at any time; else by a forest of random trees of
+    time and state: means of several steps again, so that none is told more than was seen. (Boosted trees multiply
+    factors, and gave single steps nine tenths of all weight.) `sweeps` more regressions, of omega_{t-1}(s_{t-1}) pi /
+    mu in place of the product, leave less noise: the weights of a long episode are then no longer the product of many.
     """
     data = case.data
     assert data.behavior is not None

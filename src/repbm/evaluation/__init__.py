@@ -3,7 +3,7 @@
 from repbm.evaluation._details import SHOWN_INDIVIDUALS, PolicyDetails, shown
 from repbm.evaluation._evaluate import evaluate
 from repbm.evaluation._options import Fitting, Question, Reading
-from repbm.evaluation._repeat import repeat
+from repbm.evaluation._repeat import repeat, value_individuals
 from repbm.evaluation._result import Evaluation
 from repbm.evaluation._store import check_target
 
@@ -18,4 +18,5 @@ __all__ = [
     "evaluate",
     "repeat",
     "shown",
+    "value_individuals",
 ]

@@ -6,20 +6,74 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from repbm._version import __version__
 from repbm.core import InputError, Progress
 from repbm.evaluation._evaluate import evaluate
 from repbm.evaluation._options import Question
 from repbm.evaluation._result import Evaluation
 from repbm.evaluation._store import fingerprint
+from repbm.logs import Source
 from repbm.policies.adapters import as_policy
 
 
 def repeat(folder: str | Path, *, trust_pickle: bool = False, progress: Progress | None = None) -> Evaluation:
     """Evaluate as it was done for the result in `folder`: same log, policies and options, so same numbers."""
+    where, arguments = str(folder), _arguments(Path(folder))
+    individuals, question = arguments["individuals"], Question.of(arguments)
+    asked = next(iter(arguments["estimators"].values())) if arguments["estimators_asked"] else None
+    people = None if individuals is None else _words(individuals, "the table of individuals", where)
+    return _again(where, arguments, asked, people, question.details, trust_pickle, progress)
+
+
+def value_individuals(
+    folder: str | Path, individuals: Source, *, trust_pickle: bool = False, progress: Progress | None = None
+) -> pl.DataFrame:
+    """What the answer of the result in `folder` says of other individuals: it is fitted again to the same log.
+
+    One row an individual and policy, otherwise with the columns of `individuals.csv`.
+    """
+    made = _again(str(folder), _arguments(Path(folder)), ["corrected"], individuals, False, trust_pickle, progress)
+    new = made.individuals.filter(pl.col("source") == "new")
+    return new.drop("source", "estimator").rename({"episode": "individual"})
+
+
+def _again(
+    where: str,
+    arguments: dict[str, Any],
+    estimators: list[str] | None,
+    individuals: Source | None,
+    details: bool,
+    trust_pickle: bool,
+    progress: Progress | None,
+) -> Evaluation:
+    question = Question.of(arguments)
+    policies = {name: _words(words, f"policy '{name}'", where) for name, words in arguments["policies"].items()}
+    made = evaluate(
+        _words(arguments["log"], "the log", where),
+        {name: as_policy(words, trust_pickle=trust_pickle) for name, words in policies.items()},
+        estimators=estimators,
+        discount=question.discount,
+        horizon=question.horizon,
+        level=question.level,
+        seed=question.seed,
+        reading=question.reading,
+        fitting=question.fitting,
+        thresholds=question.thresholds,
+        individuals=individuals,
+        threshold=question.threshold,
+        details=details,
+        progress=progress,
+    )
+    return made.with_policies(policies)
+
+
+def _arguments(folder: Path) -> dict[str, Any]:
+    """What the run was asked; an error if it cannot be done again."""
     where = str(folder)
     try:
-        run = json.loads((Path(folder) / "run.json").read_text("utf-8"))
+        run = json.loads((folder / "run.json").read_text("utf-8"))
         arguments, sha = run["arguments"], run["log_sha256"]
     except (OSError, ValueError, KeyError, TypeError) as fault:
         fix = "give the folder that `repbm evaluate --out` wrote"
@@ -29,26 +83,7 @@ def repeat(folder: str | Path, *, trust_pickle: bool = False, progress: Progress
     log = _words(arguments["log"], "the log", where)
     if Path(log).exists() and fingerprint(Path(log)) != sha:
         raise InputError("the log has changed since", where=log, fix="evaluate it anew")
-    policies = {name: _words(words, f"policy '{name}'", where) for name, words in arguments["policies"].items()}
-    individuals, question = arguments["individuals"], Question.of(arguments)
-    asked = next(iter(arguments["estimators"].values())) if arguments["estimators_asked"] else None
-    made = evaluate(
-        log,
-        {name: as_policy(words, trust_pickle=trust_pickle) for name, words in policies.items()},
-        estimators=asked,
-        discount=question.discount,
-        horizon=question.horizon,
-        level=question.level,
-        seed=question.seed,
-        reading=question.reading,
-        fitting=question.fitting,
-        thresholds=question.thresholds,
-        individuals=None if individuals is None else _words(individuals, "the table of individuals", where),
-        threshold=question.threshold,
-        details=question.details,
-        progress=progress,
-    )
-    return made.with_policies(policies)
+    return arguments
 
 
 def _words(given: Any, what: str, where: str) -> str:

@@ -1,4 +1,4 @@
-"""Families that were an exam once: written apart from the estimates, and of development since their figures were read."""
+"""Families that were an exam once, written apart from the estimates; of development since their figures were read."""
 
 from __future__ import annotations
 
