@@ -61,8 +61,8 @@ class Corrected:
     critic: Critic
     """Without ratios of its own omega_t is the product of all ratios before the step."""
     critic_share: float = 0.6
-    """Set on the development worlds (148 logs): 90 % intervals without it held the truth in 82 % (200 episodes) and 89 %
-    (1,000), with 0.4 in 84 % and 93 %, with 0.6 in 87 % and 93 %."""
+    """Set on the development worlds (148 logs): 90 % intervals without it held the truth in 82 % (200 episodes) and
+    89 % (1,000), with 0.4 in 84 % and 93 %, with 0.6 in 87 % and 93 %."""
     name: str = "corrected"
     role = Role.CORRECTED
 
