@@ -4,7 +4,7 @@ from repbm.core._bootstrap import middle, resampled_counts
 from repbm.core._draws import draw
 from repbm.core._errors import InputError, nearest
 from repbm.core._extras import optional
-from repbm.core._files import is_partial, partial_file, write_whole, writing
+from repbm.core._files import is_partial, partial_file, partial_folder, write_whole, writing
 from repbm.core._labels import Label, as_label
 from repbm.core._numbers import number
 from repbm.core._progress import Progress, silent
@@ -62,6 +62,7 @@ __all__ = [
     "number",
     "optional",
     "partial_file",
+    "partial_folder",
     "resampled_counts",
     "silent",
     "stream",
