@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from repbm._version import __version__
 from repbm.core import InputError, Progress
 from repbm.evaluation._evaluate import evaluate
 from repbm.evaluation._options import Question
 from repbm.evaluation._result import Evaluation
-from repbm.evaluation._store import fingerprint
+from repbm.evaluation._store import fingerprint, read_run
 from repbm.policies.adapters import as_policy
 
 
 def repeat(folder: str | Path, *, trust_pickle: bool = False, progress: Progress | None = None) -> Evaluation:
     """Evaluate as it was done for the result in `folder`: same log, policies and options, so same numbers."""
     where = str(folder)
-    try:
-        run = json.loads((Path(folder) / "run.json").read_text("utf-8"))
-        arguments, sha = run["arguments"], run["log_sha256"]
-    except (OSError, ValueError, KeyError, TypeError) as fault:
-        fix = "give the folder that `repbm evaluate --out` wrote"
-        raise InputError("there is no run.json of ours in it", where=where, fix=fix) from fault
-    if run.get("version") != __version__:
-        raise InputError(f"this result is of version {run.get('version')}, this program is {__version__}", where=where)
-    log = _words(arguments["log"], "the log", where)
+    run = read_run(Path(folder))
+    arguments, sha = run["arguments"], run["log_sha256"]
+    log = _words(arguments.get("log"), "the log", where)
     if Path(log).exists() and fingerprint(Path(log)) != sha:
         raise InputError("the log has changed since", where=log, fix="evaluate it anew")
-    policies = {name: _words(words, f"policy '{name}'", where) for name, words in arguments["policies"].items()}
-    individuals, question = arguments["individuals"], Question.of(arguments)
-    asked = next(iter(arguments["estimators"].values())) if arguments["estimators_asked"] else None
+    try:
+        policies = {name: _words(words, f"policy '{name}'", where) for name, words in arguments["policies"].items()}
+        individuals, question = arguments["individuals"], Question.of(arguments)
+        asked = next(iter(arguments["estimators"].values())) if arguments["estimators_asked"] else None
+    except InputError:
+        raise
+    except (AttributeError, KeyError, TypeError, ValueError, StopIteration) as fault:
+        what = f"run.json is damaged ({type(fault).__name__}: {fault})"
+        raise InputError(what, where=where, fix="evaluate again") from fault
     made = evaluate(
         log,
         {name: as_policy(words, trust_pickle=trust_pickle) for name, words in policies.items()},
