@@ -33,7 +33,7 @@ def value(
     from repbm.core import InputError
     from repbm.logs import read_individuals
     from repbm.models import load_asked
-    from repbm.policies import ObservationPolicy
+    from repbm.policies import ObservationPolicy, check_repeats
     from repbm.policies.adapters import as_policy
 
     if discount is not None and not 0 <= discount <= 1:
@@ -62,6 +62,7 @@ def value(
     discount = discount if discount is not None else asked.discount if asked else 1.0
     horizon = horizon if horizon is not None else asked.horizon if asked else None
     seed = seed if seed is not None else asked.seed if asked else 0
+    check_repeats(acts, people.states, loaded.labels)
     # One rollout is enough where neither the model nor the policy draws at random.
     certain = not loaded.stochastic and acts.choices(people.states, loaded.labels).deterministic
     rolled = loaded.values(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from repbm.core import InputError, Progress
+from repbm.core import InputError, Progress, reason
 from repbm.evaluation._evaluate import evaluate
 from repbm.evaluation._options import Question
 from repbm.evaluation._result import Evaluation
@@ -28,7 +28,7 @@ def repeat(folder: str | Path, *, trust_pickle: bool = False, progress: Progress
     except InputError:
         raise
     except (AttributeError, KeyError, TypeError, ValueError, StopIteration) as fault:
-        what = f"run.json is damaged ({type(fault).__name__}: {fault})"
+        what = f"run.json is damaged ({reason(fault)})"
         raise InputError(what, where=where, fix="evaluate again") from fault
     made = evaluate(
         log,

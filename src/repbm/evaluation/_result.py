@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from repbm.core import InputError, Thresholds
+from repbm.core import InputError, Thresholds, reason
 from repbm.doctor import Backtest, Examination
 from repbm.evaluation._details import PolicyDetails
 from repbm.evaluation._options import Question
@@ -96,7 +96,7 @@ class Evaluation:
         try:
             return cls._of(tables, run, details)
         except (AttributeError, KeyError, TypeError, ValueError) as fault:
-            what = f"run.json or details.json is damaged ({type(fault).__name__}: {fault})"
+            what = f"run.json or details.json is damaged ({reason(fault)})"
             raise InputError(what, where=str(folder), fix="evaluate again") from fault
 
     @classmethod
