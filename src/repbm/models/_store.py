@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import math
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from repbm._version import __version__
-from repbm.core import InputError, write_whole
+from repbm.core import InputError, as_json, write_whole
 from repbm.models._model import Model
 from repbm.models._question import ModelQuestion
 from repbm.models.parts._part import Part, part_name, part_of
@@ -30,7 +31,7 @@ def save_model(model: Model, path: str | Path, question: ModelQuestion | None = 
     if question is not None:
         description["question"] = question.to_dict()
     content = io.BytesIO()
-    everything: dict[str, Any] = {"description": json.dumps(description), **arrays}
+    everything: dict[str, Any] = {"description": as_json(description, indent=None), **arrays}
     np.savez(content, **everything)
     write_whole(Path(path), lambda partial: partial.write_bytes(content.getvalue()))
 
@@ -79,6 +80,8 @@ def _described(part: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
         return {"part": part_name(type(part)), "fields": fields}
     if isinstance(part, tuple | list):
         return {"items": [_described(item, f"{path}.{k}", arrays) for k, item in enumerate(part)]}
+    if isinstance(part, float) and not math.isfinite(part):
+        return {"number": str(part)}
     if part is None or isinstance(part, bool | int | float | str):
         return {"value": part}
     arrays[path] = np.asarray(part)
@@ -96,4 +99,6 @@ def _built(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
         return csr_matrix(parts, shape=tuple(description["shape"]))
     if "array" in description:
         return arrays[description["array"]]
+    if "number" in description:
+        return float(description["number"])
     return description["value"]
