@@ -844,3 +844,38 @@ def test_actions_beyond_64_bits_are_text(label: int) -> None:
     assert read_log(log).actions.labels == (str(label - 1), str(label))
     says(refusal(log), "the action 0", f"like '{label - 1}'")
     says(refusal(GOOD, lambda x: np.full(len(x), label)), f"{label}", "beyond 64 bits")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are text there")
+@pytest.mark.parametrize("name", ["log.parquet", "policy.py"])
+def test_names_that_are_no_text(program: Program, name: str) -> None:
+    odd = program.folder / os.fsdecode(b"caf\xe9")
+    odd.mkdir()
+    (odd / name).write_bytes(b"")
+    given = (odd / name, POLICY) if name == "log.parquet" else (program.store(GOOD), f"{odd / name}:act")
+    says(program.refuses(given[0], policy=given[1]), "caf", "no UTF-8 text", "rename")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are text there")
+def test_a_folder_with_a_name_that_is_no_text(program: Program) -> None:
+    log = program.store(GOOD, "logs/a.parquet")
+    log.rename(program.folder / "logs" / os.fsdecode(b"caf\xe9.parquet"))
+    says(program.refuses(program.folder / "logs"), ".parquet", "no UTF-8 text", "rename")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are text there")
+def test_results_in_a_folder_whose_name_is_no_text(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = program.folder / os.fsdecode(b"caf\xe9")
+    odd.mkdir()
+    monkeypatch.chdir(odd)
+    code, _, error = program.run(program.store(GOOD), "--policy", POLICY, "--out", "out")
+    assert code == 0, error
+    assert (odd / "out" / "estimates.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [("missing/model.npz", ("missing", "no such folder")), ("x" * 300, ("too long",)), (".", ("a folder",))],
+)
+def test_a_model_is_given_a_place_first(program: Program, target: str, words: tuple[str, ...]) -> None:
+    says(program.refuses("nowhere.csv", "--save-model", program.folder / target), *words)

@@ -16,7 +16,7 @@ from repbm._version import __version__
 from repbm.core import InputError, as_json, writing
 from repbm.data import Trajectories
 from repbm.evaluation._folder import RUN, finish, replace_files
-from repbm.logs import files_of
+from repbm.logs import files_of, read_cells, write_cells
 
 _TABLES = ("estimates", "individuals", "diagnostics", "ranking", "episodes")
 
@@ -31,7 +31,9 @@ def write(
     """Everything into one folder: a killed run leaves the old result there, or the new."""
     names = [*(f"{name}.csv" for name in tables), "details.json", *further, RUN]
     run = {"program": "repbm", "files": sorted(names), **run}
-    files: dict[str, Callable[[Path], object]] = {f"{name}.csv": frame.write_csv for name, frame in tables.items()}
+    files: dict[str, Callable[[Path], object]] = {
+        f"{name}.csv": partial(write_cells, frame) for name, frame in tables.items()
+    }
     for name, content in (("details.json", details), (RUN, run)):
         files[name] = partial(_write_json, content)
     for name, content in further.items():
@@ -49,8 +51,7 @@ def read(
     for name in _TABLES:
         schema = dict(schemas[name]) if name in schemas else {"episode": pl.String, "logged_return": pl.Float64}
         try:
-            # Empty notes and missing numbers are told apart by quotes.
-            tables[name] = pl.read_csv(folder / f"{name}.csv", schema_overrides=schema, infer_schema_length=None)
+            tables[name] = read_cells(folder / f"{name}.csv", schema)
         except (OSError, pl.exceptions.PolarsError) as fault:
             raise InputError(f"{name}.csv cannot be read", where=where, fix="evaluate again") from fault
         if name in schemas and tables[name].columns != list(schema):

@@ -48,6 +48,8 @@ _INDIVIDUAL = {
 }
 """Columns of the table of individuals, and where they come from."""
 _MOST_COLUMNS = 12
+_LONGEST = 40
+"""Characters of a policy's name that names of files keep."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +245,7 @@ def _inline(content: Any) -> str:
 
 
 def _plain(name: str) -> str:
-    return "".join(letter if letter.isalnum() else "-" for letter in name).strip("-") or "policy"
+    return "".join(letter if letter.isalnum() else "-" for letter in name).strip("-")[:_LONGEST] or "policy"
 
 
 def _settings(evaluation: Evaluation) -> dict[str, str]:
