@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from repbm.models import ModelQuestion
 
 
 def value(
@@ -28,10 +31,11 @@ def value(
     """What would happen to these individuals under this policy?"""
     import sys
 
+    import numpy as np
     import polars as pl
 
-    from repbm.core import InputError
-    from repbm.logs import read_individuals
+    from repbm.core import InputError, reason, write_whole
+    from repbm.logs import read_individuals, write_cells
     from repbm.models import load_asked
     from repbm.policies import ObservationPolicy, check_repeats
     from repbm.policies.adapters import as_policy
@@ -48,28 +52,42 @@ def value(
         raise InputError(f"policy '{policy}' is known at logged steps only", fix="give a function or a network")
     acts = acts.bind(loaded.observation_names)
     people = read_individuals(individuals, loaded.observation_names)
-    if asked is None:
-        if discount is None:
-            typer.echo("the model file does not say its discount: taken as 1 (see --discount)", err=True)
-    else:
-        for name, given, before in (
-            ("discount", discount, asked.discount),
-            ("horizon", horizon, asked.horizon),
-            ("policy", policy, asked.policy),
-        ):
-            if given is not None and given != before:
-                typer.echo(f"{name} {given}, as given; the model was evaluated with {before}", err=True)
+    notes = _notes(discount, horizon, policy, asked)
     discount = discount if discount is not None else asked.discount if asked else 1.0
     horizon = horizon if horizon is not None else asked.horizon if asked else None
     seed = seed if seed is not None else asked.seed if asked else 0
     check_repeats(acts, people.states, loaded.labels)
     # One rollout is enough where neither the model nor the policy draws at random.
     certain = not loaded.stochastic and acts.choices(people.states, loaded.labels).deterministic
-    rolled = loaded.values(
-        acts, people.states, discount=discount, horizon=horizon, rollouts=1 if certain else rollouts, seed=seed
-    )
-    table = pl.DataFrame({"individual": people.labels, "value": rolled.values, "left_range": rolled.left_range})
+    count = 1 if certain else rollouts
     try:
-        table.write_csv(sys.stdout.buffer if out is None else out)
-    except OSError as fault:
-        raise InputError(f"cannot be written ({fault.strerror})", where=str(out)) from fault
+        rolled = loaded.values(acts, people.states, discount=discount, horizon=horizon, rollouts=count, seed=seed)
+    except InputError:
+        raise
+    except Exception as fault:  # arrays in the file that do not fit each other
+        raise InputError(f"the model fails ({reason(fault)})", where=str(model), fix="save it again") from fault
+    if not np.isfinite(rolled.values).all():
+        raise InputError("the model gives values that are no numbers", where=str(model), fix="save it again")
+    for note in notes:
+        typer.echo(note, err=True)
+    table = pl.DataFrame({"individual": people.labels, "value": rolled.values, "left_range": rolled.left_range})
+    if out is None:
+        write_cells(table, sys.stdout.buffer)
+    else:
+        write_whole(out, lambda path: write_cells(table, path))
+
+
+def _notes(discount: float | None, horizon: int | None, policy: str, asked: ModelQuestion | None) -> list[str]:
+    """In what this is another question than the model was evaluated with."""
+    if asked is None:
+        return [] if discount is not None else ["the model file does not say its discount: taken as 1 (see --discount)"]
+    told = (
+        ("discount", discount, asked.discount),
+        ("horizon", horizon, asked.horizon),
+        ("policy", policy, asked.policy),
+    )
+    return [
+        f"{name} {given}, as given; the model was evaluated with {before}"
+        for name, given, before in told
+        if given is not None and given != before
+    ]
