@@ -168,7 +168,7 @@ def killed_after(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_kill_loses_a_result(first: Evaluation, second: Evaluation, tmp_path: Path) -> None:
     """Whenever it comes: the old result or the new one can be loaded, and the next run leaves nothing hidden."""
-    seen = set()
+    seen, ended = set(), False
     for count in range(100):
         out = tmp_path / str(count)
         first.write(out, PLOTS)

@@ -54,7 +54,7 @@ def read(
             tables[name] = read_cells(folder / f"{name}.csv", schema)
         except (OSError, pl.exceptions.PolarsError) as fault:
             raise InputError(f"{name}.csv cannot be read", where=where, fix="evaluate again") from fault
-        if name in schemas and tables[name].columns != list(schema):
+        if tables[name].columns[: None if name in schemas else len(schema)] != list(schema):
             raise InputError(f"{name}.csv has other columns than it was written with", where=where)
     return tables, run, details
 

@@ -21,6 +21,8 @@ from repbm.models.parts._part import Part, part_name, part_of
 
 FORMAT = 3
 """Raised whenever an older program could misread a newer file."""
+_LONGEST = 2**31
+"""More steps than anybody waits for."""
 
 
 def save_model(model: Model, path: str | Path, question: ModelQuestion | None = None) -> None:
@@ -64,6 +66,8 @@ def load_asked(path: str | Path) -> tuple[Model, ModelQuestion | None]:
     try:
         model = _built(description["model"], arrays)
         asked = ModelQuestion.of(description["question"]) if "question" in description else None
+        if asked is not None and asked.horizon >= _LONGEST:
+            raise ValueError("its horizon is no number of steps")
         if not isinstance(model, Model):
             raise TypeError(f"it holds a {type(model).__name__}")
         _check(model)
@@ -81,7 +85,7 @@ def _check(model: Model) -> None:
         raise TypeError("its observations have no names")
     if not isinstance(labels, tuple) or not labels or not all(isinstance(label, int | str) for label in labels):
         raise TypeError("its actions are no labels")
-    if not isinstance(horizon, int) or horizon < 1:
+    if not isinstance(horizon, int) or not 1 <= horizon < _LONGEST:
         raise TypeError("its horizon is no number of steps")
 
 

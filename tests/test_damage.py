@@ -1,4 +1,4 @@
-"""Model files that are damaged, or made to do harm: one clear line, or an answer in numbers."""
+"""Files that are damaged, or made to do harm: one clear line, or an answer in numbers."""
 
 from __future__ import annotations
 
@@ -11,45 +11,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 
 from repbm.core import InputError, as_json
-from repbm.data import Trajectories
-from repbm.evaluation import evaluate
-from repbm.logs import read_log
-from repbm.models import ModelQuestion, load_model
+from repbm.models import load_model
 from repbm.models._store import _built, _described
-from tests.damage import asked, store
+from tests.damage import KINDS, ask_model, evaluated, prepare, store_model
 from tests.test_bad_input import says
-
-SIZE = 60
-
-
-def log() -> Trajectories:
-    generator = np.random.default_rng(0)
-    return read_log(
-        {
-            "episode": np.repeat(np.arange(SIZE), 3),
-            "obs": generator.normal(size=(3 * SIZE, 2)),
-            "action": generator.integers(0, 2, 3 * SIZE),
-            "reward": generator.normal(size=3 * SIZE),
-            "terminated": np.tile([False, False, True], SIZE),
-            "behavior_prob": np.full(3 * SIZE, 0.5),
-        }
-    )
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With a model, a policy and individuals."""
-    folder = tmp_path_factory.mktemp("model")
-    found = evaluate(log(), lambda x: (x[:, 0] > 0).astype(int), estimators=["am"], details=False)
-    model = next(iter(found.models.values()))
-    asked = ModelQuestion(0.9, model.horizon, 3, f"{folder}/p.py:act", model.observation_names, model.labels)
-    model.save(folder / "model.npz", asked)
-    (folder / "p.py").write_text("def act(x):\n    return (x[:, 0] > 0).astype(int)\n")
-    pl.DataFrame({"individual": ["a", "b"], "obs_0": [0.0, 1.0], "obs_1": [1.0, -1.0]}).write_csv(folder / "people.csv")
+    """With files to damage."""
+    folder = tmp_path_factory.mktemp("whole")
+    prepare(folder)
     return folder
 
 
@@ -67,7 +42,7 @@ def parts(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 )
 def test_a_description_of_something_else(folder: Path, parts: Any, description: str) -> None:
     with pytest.raises(InputError) as caught:
-        load_model(store(folder, description, parts[1]))
+        load_model(store_model(folder / "damaged.npz", description, parts[1]))
     says(str(caught.value), "damaged.npz", "model file")
 
 
@@ -77,7 +52,7 @@ def test_deep_nesting(folder: Path, parts: Any) -> None:
     text = json.dumps(description | {"model": description["model"] | {"fields": fields}})
     deep = '{"items":[' * 450 + '{"value":1}' + "]}" * 450
     with pytest.raises(InputError, match=r"damaged|no model file"):
-        load_model(store(folder, text.replace('"HERE"', deep), arrays))
+        load_model(store_model(folder / "damaged.npz", text.replace('"HERE"', deep), arrays))
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04 cut off", b"\x93NUMPY"])
@@ -101,23 +76,26 @@ def test_numbers_that_are_not_finite_come_back(number: float) -> None:
     assert _built(json.loads(as_json(_described(number, "x", {}))), {}) == number
 
 
-def survive(folder: Path, first: int, count: int) -> None:
+def test_what_is_damaged_is_answered_or_refused(folder: Path) -> None:
+    """Other damages every day."""
+    survive(",".join(KINDS), folder, 15 * date.today().toordinal(), 15)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_damages(folder: Path, kind: str) -> None:
+    survive(kind, folder, 0, 400)
+
+
+def survive(kind: str, folder: Path, first: int, count: int) -> None:
     """In a process of its own: the tests check types, the program does not."""
-    command = [sys.executable, "-m", "tests.damage", str(folder), str(first), str(count)]
+    command = [sys.executable, "-m", "tests.damage", kind, str(folder), str(first), str(count)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 
-def test_damaged_models_answer_or_are_refused(folder: Path) -> None:
-    survive(folder, 40 * date.today().toordinal(), 40)
-
-
-@pytest.mark.slow
-def test_many_damaged_models(folder: Path) -> None:
-    survive(folder, 0, 600)
-
-
-def test_the_good_model_answers(folder: Path) -> None:
-    code, printed, error = asked(folder, folder / "model.npz")
-    assert (code, error) == (0, "")
-    assert len(printed.splitlines()) == 3
+def test_whole_files_are_answered(folder: Path) -> None:
+    for kind in (evaluated(folder, folder / name, f"{folder}/p.py:act") for name in ("log.csv", "log.parquet")):
+        assert kind is None
+    code, printed, error = ask_model(folder, folder / "model.npz")
+    assert (code, error, len(printed.splitlines())) == (0, "", 4)
