@@ -453,7 +453,7 @@ POLICIES: dict[str, tuple[pl.DataFrame, Any, tuple[str, ...]]] = {
     "table with other labels": (GOOD.with_columns(obs_age=0.0), TabularPolicy(_HALVES, ["a", "b"]), ("action 0",)),
     "table lacks a state": (GOOD.with_columns(obs_age=7.0), TabularPolicy(_HALVES), ("state 7", "0 ... 3")),
     "table, state no number": (GOOD, TabularPolicy(_HALVES), ("state 0.5",)),
-    "table, state huge": (GOOD.with_columns(obs_age=1e100), TabularPolicy(_HALVES), ("state 1e+100",)),
+    "table, state huge": (GOOD.with_columns(obs_age=1e30), TabularPolicy(_HALVES), ("state 1e+30",)),
     "table, two observations": (_OBSERVED, TabularPolicy(_HALVES), ("one observation column", "2")),
     "table of text": (GOOD, np.array([["a", "b"]]), ("table",)),
     "table of one dimension": (GOOD, np.array([0.5, 0.5]), ("table", "(2,)")),
@@ -461,8 +461,8 @@ POLICIES: dict[str, tuple[pl.DataFrame, Any, tuple[str, ...]]] = {
     "network lacks an action": (GOOD, network(1), ("action 1", "network")),
     "network with other inputs": (GOOD, network(inputs=3), ("3 inputs", "1 observation")),
     "network overflows": (
-        GOOD.with_columns(obs_age=1e100),
-        NetworkPolicy([(np.full((1, 2), 1e250), np.zeros(2))], head="softmax"),
+        GOOD.with_columns(obs_age=1e30),
+        NetworkPolicy([(np.full((1, 2), 1e300), np.zeros(2))], head="softmax"),
         ("network", "finite"),
     ),
     "text for numbers": (GOOD, returning(["0", "1", "1", "0"]), ("'0'", "like 0", "spells")),
@@ -787,16 +787,22 @@ def test_weights_beyond_floating_point(probability: float) -> None:
     assert found.examination.verdicts["zeros"].word == "not supported"
 
 
-@pytest.mark.parametrize("age", [1e100, -1e100, 1e39])
-def test_the_largest_observations(age: float) -> None:
-    found = evaluate(put("obs_age", age, -age, age, 1.0), zeros)
+@pytest.mark.parametrize("kind", [pl.Float32, pl.Float64])
+@pytest.mark.parametrize("age", [1e37, -1e37, 1e19])
+def test_the_largest_observations(age: float, kind: pl.DataType) -> None:
+    found = evaluate(put("obs_age", age, -age, age, 1.0).cast({"obs_age": kind}), zeros)
     assert found.estimates["value"].drop_nulls().is_finite().all()
     assert found.estimates["estimator"][0] == "corrected"
 
 
-@pytest.mark.parametrize("age", [1e308, -2e100])
-def test_observations_whose_sums_exceed_floating_point(age: float) -> None:
-    says(refusal(cell("obs_age", 3, age)), "row 3", "'obs_age'", f"{age:g}", "floating point", "larger units")
+@pytest.mark.parametrize("age", [1e308, -2e100, 1e38, -3e38])
+def test_observations_that_exceed_floating_point(age: float) -> None:
+    log = cell("obs_age", 3, age)
+    says(refusal(log), "row 3", "'obs_age'", f"{age:g}", "floating point", "larger units")
+    if abs(age) < 1e39:
+        says(refusal(log.cast({"obs_age": pl.Float32})), "row 3", "'obs_age'", "larger units")
+    with pytest.raises(InputError, match="beyond 1e\\+37"):
+        evaluate(replace(read_log(GOOD), observations=log.select("obs_age").to_numpy()), zeros)
 
 
 @pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
@@ -814,3 +820,62 @@ def test_empty_cells_are_counted(program: Program) -> None:
     code, _, error = program.run(program.store(holes), "--policy", POLICY)
     assert code == 2
     assert f"{len(GOOD) - 1} more of {len(GOOD)} rows" in error
+
+
+@pytest.mark.parametrize("column", ["episode", "step", "action", "obs_age", "reward", "terminated", "behavior_prob"])
+def test_decimal_numbers_are_numbers(column: str) -> None:
+    """As databases store them."""
+    kinds = (
+        [pl.Decimal(20, 2)] if column in ("obs_age", "reward", "behavior_prob") else [pl.Decimal(20, 2), pl.Decimal(20)]
+    )
+    expected = evaluate(GOOD, "column:action", details=False).estimates
+    for kind in kinds:
+        log = GOOD.with_columns(pl.col(column).cast(pl.Float64).cast(kind))
+        assert evaluate(log, "column:action", details=False).estimates.equals(expected)
+
+
+def test_decimal_steps_are_whole() -> None:
+    says(refusal(cell("step", 4, 0.5).cast({"step": pl.Decimal(10, 2)})), "'step'", "row 4", "0.5")
+
+
+@pytest.mark.parametrize("label", [2**63, 2**64 - 1])
+def test_actions_beyond_64_bits_are_text(label: int) -> None:
+    log = GOOD.with_columns(action=pl.Series([label, label - 1, label - 1, label], dtype=pl.UInt64))
+    assert read_log(log).actions.labels == (str(label - 1), str(label))
+    says(refusal(log), "the action 0", f"like '{label - 1}'")
+    says(refusal(GOOD, lambda x: np.full(len(x), label)), f"{label}", "beyond 64 bits")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are text there")
+@pytest.mark.parametrize("name", ["log.parquet", "policy.py"])
+def test_names_that_are_no_text(program: Program, name: str) -> None:
+    odd = program.folder / os.fsdecode(b"caf\xe9")
+    odd.mkdir()
+    (odd / name).write_bytes(b"")
+    given = (odd / name, POLICY) if name == "log.parquet" else (program.store(GOOD), f"{odd / name}:act")
+    says(program.refuses(given[0], policy=given[1]), "caf", "no UTF-8 text", "rename")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are text there")
+def test_a_folder_with_a_name_that_is_no_text(program: Program) -> None:
+    log = program.store(GOOD, "logs/a.parquet")
+    log.rename(program.folder / "logs" / os.fsdecode(b"caf\xe9.parquet"))
+    says(program.refuses(program.folder / "logs"), ".parquet", "no UTF-8 text", "rename")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are text there")
+def test_results_in_a_folder_whose_name_is_no_text(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = program.folder / os.fsdecode(b"caf\xe9")
+    odd.mkdir()
+    monkeypatch.chdir(odd)
+    code, _, error = program.run(program.store(GOOD), "--policy", POLICY, "--out", "out")
+    assert code == 0, error
+    assert (odd / "out" / "estimates.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [("missing/model.npz", ("missing", "no such folder")), ("x" * 300, ("too long",)), (".", ("a folder",))],
+)
+def test_a_model_is_given_a_place_first(program: Program, target: str, words: tuple[str, ...]) -> None:
+    says(program.refuses("nowhere.csv", "--save-model", program.folder / target), *words)

@@ -91,7 +91,8 @@ def test_the_contract_of_files(here, monkeypatch, capsys) -> None:
     assert diagnostics["alive"][0] == 60
     assert (diagnostics["factual"] + diagnostics["counterfactual"] <= diagnostics["alive"]).all()
     stored = json.loads((here / "result/run.json").read_text())
-    assert set(stored) == {"version", "arguments", "log_sha256"}
+    assert set(stored) == {"program", "version", "files", "arguments", "log_sha256"}
+    assert set(stored["files"]) == FILES
     assert stored["arguments"]["seed"] == 3
     assert len(stored["log_sha256"]) == 64
     printed = capsys.readouterr().out.splitlines()
@@ -307,7 +308,7 @@ def test_policies_are_ranked(here, frame: pl.DataFrame) -> None:
 
 def test_an_action_that_the_log_never_shows_is_named(frame: pl.DataFrame) -> None:
     def bold(observations: np.ndarray) -> np.ndarray:
-        return np.where(np.arange(len(observations)) % 7 == 0, "surgery", act(observations))
+        return np.where(observations[:, 0] == 2, "surgery", act(observations))
 
     found = evaluate(frame, bold, details=False)
     assert not {"repbm", "am"} & set(found.estimates["estimator"])

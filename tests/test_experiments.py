@@ -315,6 +315,8 @@ def test_names_that_are_no_rows(name: str) -> None:
         (("episodes = 1024", "episodes = 0"), "episodes = 0 makes no experiment"),
         (("horizon = 200\n", ""), "'horizon' is missing"),
         (("horizon = 200", "horizon = "), "is not TOML"),
+        (("horizon = 200", "horizon = " + "[" * 5000), "is not TOML that can be read .RecursionError"),
+        (("horizon = 200", "horizon = " + "9" * 5000), "is not TOML that can be read .ValueError"),
         (('published = "cartpole-short"', 'published = "x"'), "no published figures 'x'"),
         (('published = "cartpole-short"', "relative = 1"), "relative = 1 is not of type bool"),
     ],

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from repbm.core import InputError, is_partial, partial_file, write_whole, writing
+from repbm.core import InputError, is_partial, partial_file, partial_folder, write_whole, writing
 
 
 def names(folder: Path) -> list[str]:
@@ -67,3 +68,28 @@ def test_a_place_is_kept_until_the_end_of_the_block(tmp_path: Path) -> None:
     assert names(tmp_path) == []
     for left, partial in ((".runs.parquet.123.partial", True), ("a.partial.csv", False), (".hidden", False)):
         assert is_partial(tmp_path / left) is partial
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "link.csv").symlink_to(tmp_path / "disk" / "table.csv")
+    write_whole(tmp_path / "link.csv", lambda path: path.write_text("x"))
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "disk" / "table.csv").read_text() == "x"
+    assert names(tmp_path) == ["disk", "link.csv"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such locks")
+def test_what_a_killed_program_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    for left in (".table.0123abcd.partial.csv", ".other.0123abcd.partial.csv", ".table.partial.csv"):
+        (tmp_path / left).write_text("half")
+    (tmp_path / ".repbm.0123abcd.partial" / "plots").mkdir(parents=True)
+    with partial_folder(tmp_path) as living, partial_folder(tmp_path):
+        write_whole(tmp_path / "table.csv", lambda path: path.write_text("x"))
+        assert living.is_dir()
+    assert names(tmp_path) == [".other.0123abcd.partial.csv", ".table.partial.csv", "table.csv"]
+
+
+def test_a_name_as_long_as_can_be_is_written(tmp_path: Path) -> None:
+    write_whole(tmp_path / ("x" * 251 + ".csv"), lambda path: path.write_text("x"))
+    assert len(names(tmp_path)) == 1

@@ -21,7 +21,7 @@ def demo(
     from repbm.cli._console import progress as progress_bar
     from repbm.cli._console import show
     from repbm.cli._pages import needs_folder, pages_of
-    from repbm.core import silent, stream
+    from repbm.core import InputError, silent, stream, write_whole, writing
     from repbm.domains import HIV, benchmark_policy, collect, truth
     from repbm.evaluation import check_target, evaluate
     from repbm.logs import log_frame
@@ -31,6 +31,8 @@ def demo(
         needs_folder(out)
     if out is not None:
         check_target(out / "result")
+        if (out / "log.parquet").exists() and not (out / "result" / "run.json").exists():
+            raise InputError("this is another log", where=str(out / "log.parquet"), fix="give a new folder")
     world, interrupted = HIV(horizon=steps), benchmark_policy("hiv")
     policies = {
         "interrupted therapy": interrupted,
@@ -41,8 +43,9 @@ def demo(
         progress("treating patients", 0, 1)
         log = collect(world, interrupted, episodes, stream(seed, "demo"), 0.05)
         if out is not None:
-            out.mkdir(parents=True, exist_ok=True)
-            log_frame(log).write_parquet(out / "log.parquet")
+            with writing(out):
+                out.mkdir(parents=True, exist_ok=True)
+            write_whole(out / "log.parquet", log_frame(log).write_parquet)
         evaluation = evaluate(log, policies, discount=_DISCOUNT, seed=seed, progress=progress)
         if out is not None:
             progress("writing the report", 0, 1)

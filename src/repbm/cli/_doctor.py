@@ -27,8 +27,7 @@ def doctor(
     ] = False,
 ) -> None:
     """What is wrong with this log, or looks like it? And what does it support?"""
-    import json as notation
-
+    from repbm.core import as_json
     from repbm.doctor import examine
     from repbm.logs import read_log
     from repbm.report import examination_lines
@@ -38,7 +37,7 @@ def doctor(
     data = read_log(log, columns=columns_of(column or []), keep=keep, all_terminated=ends_of(ends))
     found = examine(data, policies, thresholds=thresholds_of(rule or []))
     if json:
-        typer.echo(notation.dumps(found.to_dict(), indent=2))
+        typer.echo(as_json(found.to_dict()))
     else:
         for line in examination_lines(found):
             typer.echo(line)

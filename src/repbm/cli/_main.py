@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from repbm._version import __version__
 from repbm.cli._collect import collect
+from repbm.cli._compilations import keep_compilations
 from repbm.cli._demo import demo
 from repbm.cli._doctor import doctor
 from repbm.cli._evaluate import evaluate
@@ -55,17 +54,22 @@ def _program(
     pass
 
 
-def _keep_compilations() -> None:
-    """Let JAX keep what it compiles in the user's cache, unless the user decided otherwise."""
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(caches / "repbm"))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
+def _check_words(words: list[str]) -> None:
+    """Refuse words that are no text, as names of files in other encodings are."""
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            from repbm.core import InputError
+
+            raise InputError(f"'{word}' is no UTF-8 text", fix="rename the file") from None
 
 
 def main() -> None:
     """Run; bad input ends in one line on standard error and exit code 2."""
-    _keep_compilations()
+    keep_compilations()
     try:
+        _check_words(sys.argv)
         app()
     except ValueError as fault:
         # Looked up late: the rooms that raise InputError are only loaded by then.

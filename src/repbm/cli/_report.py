@@ -15,13 +15,18 @@ def report(
 ) -> None:
     """Render the report of a stored result again; the log is not needed."""
     from repbm.cli._target import target
+    from repbm.core import InputError, reason
     from repbm.evaluation import Evaluation
     from repbm.report import report as page_of
 
     file = out or folder / "report.html"
     evaluation = Evaluation.load(folder)
     with target(file, (".html",), "page") as write:
-        content = page_of(evaluation).html()
+        try:
+            content = page_of(evaluation).html()
+        except Exception as fault:  # what was changed in the files since, in whatever way
+            what = f"the stored result is damaged ({reason(fault)})"
+            raise InputError(what, where=str(folder), fix="evaluate again") from fault
         write(lambda path: path.write_text(content, "utf-8"))
     typer.echo(f"look at {file}")
     if open_report:

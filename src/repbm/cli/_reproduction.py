@@ -37,12 +37,12 @@ def reproduction(
 
 
 def _words(path: Path) -> dict[str, dict[str, Any]]:
-    from repbm.core import InputError
+    from repbm.core import InputError, reason
 
     try:
         words = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
-        raise InputError(f"is not TOML ({fault})", where=str(path)) from fault
+    except (OSError, ValueError, RecursionError) as fault:
+        raise InputError(f"is not TOML that can be read ({reason(fault)})", where=str(path)) from fault
     for name, table in words.items():
         if not isinstance(table, dict) or not all(isinstance(text, str) for text in table.values()):
             raise InputError(f"'{name}' is no table of texts", where=str(path))

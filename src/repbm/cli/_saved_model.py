@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from repbm.core import InputError
+from repbm.core import InputError, partial_file, writing
 
 if TYPE_CHECKING:
     from repbm.evaluation import Evaluation
@@ -16,10 +16,13 @@ def check_model_file(path: Path, policies: int) -> None:
     if policies != 1:
         fix = "evaluate one policy"
         raise InputError(f"--save-model keeps the model of one policy, and there are {policies}", fix=fix)
-    if path.is_dir():
-        raise InputError("this is a folder", where=str(path), fix="name a file for --save-model")
-    if not path.absolute().parent.is_dir():
-        raise InputError("there is no such folder", where=str(path.absolute().parent), fix="make it first")
+    with writing(path):
+        if path.is_dir():
+            raise InputError("this is a folder", where=str(path), fix="name a file for --save-model")
+        if not path.absolute().parent.is_dir():
+            raise InputError("there is no such folder", where=str(path.absolute().parent), fix="make it first")
+        with partial_file(path.resolve()):
+            pass  # it can be written
 
 
 def save(evaluation: Evaluation, path: Path) -> None:
@@ -37,7 +40,4 @@ def save(evaluation: Evaluation, path: Path) -> None:
         observations=model.observation_names,
         actions=model.labels,
     )
-    try:
-        model.save(path, question)
-    except OSError as fault:
-        raise InputError(f"cannot be written ({fault.strerror})", where=str(path)) from fault
+    model.save(path, question)

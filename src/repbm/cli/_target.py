@@ -25,11 +25,12 @@ def target(out: Path, suffixes: tuple[str, ...], what: str) -> Iterator[Callable
                 raise InputError("this is a folder", where=str(out), fix="name a file")
             if not folder.is_dir():
                 raise InputError("there is no such folder", where=str(folder), fix="make it first")
-            partial = stack.enter_context(partial_file(out))
+            real = out.resolve()  # where it is a link, the file that it points to is written
+            partial = stack.enter_context(partial_file(real))
 
         def write(save: Callable[[Path], object]) -> None:
             with writing(out):
                 save(partial)
-                partial.replace(out)
+                partial.replace(real)
 
         yield write

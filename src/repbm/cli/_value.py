@@ -10,6 +10,8 @@ import typer
 if TYPE_CHECKING:
     import polars as pl
 
+    from repbm.models import ModelQuestion
+
 
 def value(
     source: Annotated[
@@ -52,7 +54,8 @@ def value(
     """
     import sys
 
-    from repbm.core import InputError
+    from repbm.core import InputError, write_whole
+    from repbm.logs import write_cells
 
     if out is not None and not out.absolute().parent.is_dir():
         raise InputError("there is no such folder", where=str(out.absolute().parent), fix="make it first")
@@ -66,10 +69,10 @@ def value(
         if policy is None:
             raise InputError("a model needs a policy to follow", fix="give --policy")
         table = _by_model(source, individuals, policy, discount, horizon, rollouts or 32, seed, trust_pickle)
-    try:
-        table.write_csv(sys.stdout.buffer if out is None else out)
-    except OSError as fault:
-        raise InputError(f"cannot be written ({fault.strerror})", where=str(out)) from fault
+    if out is None:
+        write_cells(table, sys.stdout.buffer)
+    else:
+        write_whole(out, lambda path: write_cells(table, path))
 
 
 def _by_result(folder: Path, individuals: str, policy: str | None, trust_pickle: bool) -> pl.DataFrame:
@@ -95,12 +98,13 @@ def _by_model(
     seed: int | None,
     trust_pickle: bool,
 ) -> pl.DataFrame:
+    import numpy as np
     import polars as pl
 
-    from repbm.core import InputError
+    from repbm.core import InputError, reason
     from repbm.logs import read_individuals
     from repbm.models import load_asked
-    from repbm.policies import ObservationPolicy
+    from repbm.policies import ObservationPolicy, check_repeats
     from repbm.policies.adapters import as_policy
 
     if discount is not None and not 0 <= discount <= 1:
@@ -113,23 +117,38 @@ def _by_model(
         raise InputError(f"policy '{policy}' is known at logged steps only", fix="give a function or a network")
     acts = acts.bind(loaded.observation_names)
     people = read_individuals(individuals, loaded.observation_names)
-    if asked is None:
-        if discount is None:
-            typer.echo("the model file does not say its discount: taken as 1 (see --discount)", err=True)
-    else:
-        for name, given, before in (
-            ("discount", discount, asked.discount),
-            ("horizon", horizon, asked.horizon),
-            ("policy", policy, asked.policy),
-        ):
-            if given is not None and given != before:
-                typer.echo(f"{name} {given}, as given; the model was evaluated with {before}", err=True)
+    notes = _notes(discount, horizon, policy, asked)
     discount = discount if discount is not None else asked.discount if asked else 1.0
     horizon = horizon if horizon is not None else asked.horizon if asked else None
     seed = seed if seed is not None else asked.seed if asked else 0
+    check_repeats(acts, people.states, loaded.labels)
     # One rollout is enough where neither the model nor the policy draws at random.
     certain = not loaded.stochastic and acts.choices(people.states, loaded.labels).deterministic
-    rolled = loaded.values(
-        acts, people.states, discount=discount, horizon=horizon, rollouts=1 if certain else rollouts, seed=seed
-    )
+    count = 1 if certain else rollouts
+    try:
+        rolled = loaded.values(acts, people.states, discount=discount, horizon=horizon, rollouts=count, seed=seed)
+    except InputError:
+        raise
+    except Exception as fault:  # arrays in the file that do not fit each other
+        raise InputError(f"the model fails ({reason(fault)})", where=str(model), fix="save it again") from fault
+    if not np.isfinite(rolled.values).all():
+        raise InputError("the model gives values that are no numbers", where=str(model), fix="save it again")
+    for note in notes:
+        typer.echo(note, err=True)
     return pl.DataFrame({"individual": people.labels, "value": rolled.values, "left_range": rolled.left_range})
+
+
+def _notes(discount: float | None, horizon: int | None, policy: str, asked: ModelQuestion | None) -> list[str]:
+    """In what this is another question than the model was evaluated with."""
+    if asked is None:
+        return [] if discount is not None else ["the model file does not say its discount: taken as 1 (see --discount)"]
+    told = (
+        ("discount", discount, asked.discount),
+        ("horizon", horizon, asked.horizon),
+        ("policy", policy, asked.policy),
+    )
+    return [
+        f"{name} {given}, as given; the model was evaluated with {before}"
+        for name, given, before in told
+        if given is not None and given != before
+    ]

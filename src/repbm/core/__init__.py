@@ -2,9 +2,10 @@
 
 from repbm.core._bootstrap import middle, resampled_counts
 from repbm.core._draws import draw
-from repbm.core._errors import InputError, nearest
+from repbm.core._errors import InputError, nearest, reason
 from repbm.core._extras import optional
-from repbm.core._files import is_partial, partial_file, write_whole, writing
+from repbm.core._files import is_partial, partial_file, partial_folder, write_whole, writing
+from repbm.core._json import as_json
 from repbm.core._labels import Label, as_label
 from repbm.core._numbers import number
 from repbm.core._progress import Progress, silent
@@ -54,6 +55,7 @@ __all__ = [
     "SubgroupRules",
     "SupportRules",
     "Thresholds",
+    "as_json",
     "as_label",
     "draw",
     "is_partial",
@@ -62,6 +64,8 @@ __all__ = [
     "number",
     "optional",
     "partial_file",
+    "partial_folder",
+    "reason",
     "resampled_counts",
     "silent",
     "stream",

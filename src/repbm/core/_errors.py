@@ -19,6 +19,16 @@ class InputError(ValueError):
         super().__init__(" ".join(line.split()))
 
 
+def reason(fault: BaseException) -> str:
+    """What an exception of somebody else's code says, in one short line: its kind, and its text if it has any."""
+    kind = type(fault).__name__
+    try:
+        text = " ".join(str(fault).split())[:200]
+    except (Exception, SystemExit):  # texts are made by code, too
+        return kind
+    return f"{kind}: {text}" if text else kind
+
+
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word that `word` most likely was meant to be, if any is close."""
     found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.75)

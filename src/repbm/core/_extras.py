@@ -7,7 +7,7 @@ import importlib
 import io
 from typing import Any
 
-from repbm.core._errors import InputError
+from repbm.core._errors import InputError, reason
 
 
 def optional(module: str, extra: str) -> Any:
@@ -24,8 +24,7 @@ def optional(module: str, extra: str) -> Any:
             raise InputError(f"this needs {package}", fix=f"pip install 'repbm[{extra}]'") from None
         raise InputError(f"{package} misses {fault.name}", fix=f"pip install 'repbm[{extra}]'") from fault
     except Exception as fault:  # versions that do not fit each other fail in many ways
-        reason = next(iter(str(fault).strip().splitlines()), "")
         raise InputError(
-            f"{package} is there but does not load ({type(fault).__name__}: {reason})",
+            f"{package} is there but does not load ({reason(fault)})",
             fix=f"pip install --upgrade 'repbm[{extra}]'",
         ) from fault

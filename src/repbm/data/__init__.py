@@ -4,10 +4,11 @@ from repbm.data._categorical import Categorical
 from repbm.data._segments import Block, StepValues, cumulative_products, indices, log_products, over_blocks, totals
 from repbm.data._states import few_states, found_states, numbered_states
 from repbm.data._support import ImportanceWeights, Support, support
-from repbm.data._trajectories import LARGEST_NUMBER, Trajectories
+from repbm.data._trajectories import LARGEST_NUMBER, LARGEST_OBSERVATION, Trajectories
 
 __all__ = [
     "LARGEST_NUMBER",
+    "LARGEST_OBSERVATION",
     "Block",
     "Categorical",
     "ImportanceWeights",

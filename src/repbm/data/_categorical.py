@@ -35,6 +35,8 @@ class Categorical:
             if not whole.all():
                 raise ValueError(f"{array[~whole][0].item()!r}, which is neither a whole number nor text")
             array = array.astype(np.int64)
+        if array.dtype.kind == "u" and array.size and array.max() >= 2**63:
+            raise ValueError(f"{array.max()}, which is beyond 64 bits")
         if array.dtype.kind not in "biuUT" and array.size:
             raise ValueError(f"values of type {array.dtype} are neither whole numbers nor text")
         distinct, inverse = _distinct(array)

@@ -14,8 +14,10 @@ from repbm.data._categorical import Categorical
 from repbm.data._segments import StepValues, gather, indices, over_blocks, totals
 
 LARGEST_NUMBER = 1e100
-"""Of either sign. Whatever is fitted or estimated squares sums of rewards, observations and weights: beyond it they may
-exceed floating point."""
+"""Of either sign. Whatever is fitted or estimated squares sums of rewards and weights: beyond it they may exceed
+floating point."""
+LARGEST_OBSERVATION = 1e37
+"""Of either sign. Trees look at observations in single precision, which ends at 3e38."""
 
 
 @dataclass(frozen=True, eq=False)

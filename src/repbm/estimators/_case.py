@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from repbm.core import InputError, Label
-from repbm.data import LARGEST_NUMBER, StepValues, Support, Trajectories, over_blocks, support
+from repbm.data import LARGEST_NUMBER, LARGEST_OBSERVATION, StepValues, Support, Trajectories, over_blocks, support
 from repbm.estimators._weights import Weights
 from repbm.policies import Decisions, ObservationPolicy, Policy, Softened
 
@@ -45,6 +45,8 @@ class Case:
                 f"rewards are beyond {LARGEST_NUMBER:g}: squares of their sums would exceed floating point",
                 fix="give rewards in larger units",
             )
+        if data.observations.size and max(-data.observations.min(), data.observations.max()) > LARGEST_OBSERVATION:
+            raise InputError(f"observations are beyond {LARGEST_OBSERVATION:g}", fix="give them in larger units")
         policy = policy.bind(data.names)
         return cls(data, policy, policy.decisions(data), discount, horizon, behavior)
 

@@ -2,10 +2,10 @@
 
 from repbm.evaluation._details import SHOWN_INDIVIDUALS, PolicyDetails, shown
 from repbm.evaluation._evaluate import evaluate
+from repbm.evaluation._folder import check_target
 from repbm.evaluation._options import Fitting, Question, Reading
 from repbm.evaluation._repeat import repeat, value_individuals
 from repbm.evaluation._result import Evaluation
-from repbm.evaluation._store import check_target
 
 __all__ = [
     "SHOWN_INDIVIDUALS",

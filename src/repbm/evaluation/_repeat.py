@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from repbm._version import __version__
-from repbm.core import InputError, Progress
+from repbm.core import InputError, Progress, reason
 from repbm.evaluation._evaluate import evaluate
 from repbm.evaluation._options import Question
 from repbm.evaluation._result import Evaluation
-from repbm.evaluation._store import fingerprint
+from repbm.evaluation._store import fingerprint, read_run
 from repbm.logs import Source
 from repbm.policies.adapters import as_policy
 
 
 def repeat(folder: str | Path, *, trust_pickle: bool = False, progress: Progress | None = None) -> Evaluation:
     """Evaluate as it was done for the result in `folder`: same log, policies and options, so same numbers."""
-    where, arguments = str(folder), _arguments(Path(folder))
-    individuals, question = arguments["individuals"], Question.of(arguments)
-    asked = next(iter(arguments["estimators"].values())) if arguments["estimators_asked"] else None
-    people = None if individuals is None else _words(individuals, "the table of individuals", where)
-    return _again(where, arguments, asked, people, question.details, trust_pickle, progress)
+    asked = _Asked.of(Path(folder))
+    people = None if asked.individuals is None else _words(asked.individuals, "the table of individuals", str(folder))
+    return asked.again(asked.estimators, people, asked.question.details, trust_pickle, progress)
 
 
 def value_individuals(
@@ -34,56 +31,65 @@ def value_individuals(
 
     One row an individual and policy, otherwise with the columns of `individuals.csv`.
     """
-    made = _again(str(folder), _arguments(Path(folder)), ["corrected"], individuals, False, trust_pickle, progress)
+    made = _Asked.of(Path(folder)).again(["corrected"], individuals, False, trust_pickle, progress)
     new = made.individuals.filter(pl.col("source") == "new")
     return new.drop("source", "estimator").rename({"episode": "individual"})
 
 
-def _again(
-    where: str,
-    arguments: dict[str, Any],
-    estimators: list[str] | None,
-    individuals: Source | None,
-    details: bool,
-    trust_pickle: bool,
-    progress: Progress | None,
-) -> Evaluation:
-    question = Question.of(arguments)
-    policies = {name: _words(words, f"policy '{name}'", where) for name, words in arguments["policies"].items()}
-    made = evaluate(
-        _words(arguments["log"], "the log", where),
-        {name: as_policy(words, trust_pickle=trust_pickle) for name, words in policies.items()},
-        estimators=estimators,
-        discount=question.discount,
-        horizon=question.horizon,
-        level=question.level,
-        seed=question.seed,
-        reading=question.reading,
-        fitting=question.fitting,
-        thresholds=question.thresholds,
-        individuals=individuals,
-        threshold=question.threshold,
-        details=details,
-        progress=progress,
-    )
-    return made.with_policies(policies)
+@dataclass(frozen=True)
+class _Asked:
+    """What a stored run was asked."""
 
+    log: str
+    policies: dict[str, str]
+    estimators: list[str] | None
+    individuals: Any
+    question: Question
 
-def _arguments(folder: Path) -> dict[str, Any]:
-    """What the run was asked; an error if it cannot be done again."""
-    where = str(folder)
-    try:
-        run = json.loads((folder / "run.json").read_text("utf-8"))
+    @classmethod
+    def of(cls, folder: Path) -> _Asked:
+        """An error if it cannot be done again."""
+        where, run = str(folder), read_run(folder)
         arguments, sha = run["arguments"], run["log_sha256"]
-    except (OSError, ValueError, KeyError, TypeError) as fault:
-        fix = "give the folder that `repbm evaluate --out` wrote"
-        raise InputError("there is no run.json of ours in it", where=where, fix=fix) from fault
-    if run.get("version") != __version__:
-        raise InputError(f"this result is of version {run.get('version')}, this program is {__version__}", where=where)
-    log = _words(arguments["log"], "the log", where)
-    if Path(log).exists() and fingerprint(Path(log)) != sha:
-        raise InputError("the log has changed since", where=log, fix="evaluate it anew")
-    return arguments
+        log = _words(arguments.get("log"), "the log", where)
+        if Path(log).exists() and fingerprint(Path(log)) != sha:
+            raise InputError("the log has changed since", where=log, fix="evaluate it anew")
+        try:
+            policies = {name: _words(words, f"policy '{name}'", where) for name, words in arguments["policies"].items()}
+            asked = next(iter(arguments["estimators"].values())) if arguments["estimators_asked"] else None
+            return cls(log, policies, asked, arguments["individuals"], Question.of(arguments))
+        except InputError:
+            raise
+        except (AttributeError, KeyError, TypeError, ValueError, StopIteration) as fault:
+            what = f"run.json is damaged ({reason(fault)})"
+            raise InputError(what, where=where, fix="evaluate again") from fault
+
+    def again(
+        self,
+        estimators: list[str] | None,
+        individuals: Source | None,
+        details: bool,
+        trust_pickle: bool,
+        progress: Progress | None,
+    ) -> Evaluation:
+        question = self.question
+        made = evaluate(
+            self.log,
+            {name: as_policy(words, trust_pickle=trust_pickle) for name, words in self.policies.items()},
+            estimators=estimators,
+            discount=question.discount,
+            horizon=question.horizon,
+            level=question.level,
+            seed=question.seed,
+            reading=question.reading,
+            fitting=question.fitting,
+            thresholds=question.thresholds,
+            individuals=individuals,
+            threshold=question.threshold,
+            details=details,
+            progress=progress,
+        )
+        return made.with_policies(self.policies)
 
 
 def _words(given: Any, what: str, where: str) -> str:

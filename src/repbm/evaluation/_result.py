@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from repbm._version import __version__
-from repbm.core import Thresholds
+from repbm.core import InputError, Thresholds, reason
 from repbm.doctor import Backtest, Examination
 from repbm.evaluation._details import PolicyDetails
 from repbm.evaluation._options import Question
@@ -93,7 +92,15 @@ class Evaluation:
     @classmethod
     def load(cls, folder: str | Path) -> Evaluation:
         """What `write` stored; the log is not needed."""
-        tables, run, details = read(Path(folder), _SCHEMAS, __version__)
+        tables, run, details = read(Path(folder), _SCHEMAS)
+        try:
+            return cls._of(tables, run, details)
+        except (AttributeError, KeyError, TypeError, ValueError) as fault:
+            what = f"run.json or details.json is damaged ({reason(fault)})"
+            raise InputError(what, where=str(folder), fix="evaluate again") from fault
+
+    @classmethod
+    def _of(cls, tables: Mapping[str, pl.DataFrame], run: Mapping[str, Any], details: Mapping[str, Any]) -> Evaluation:
         rules = Thresholds.of(run["arguments"]["thresholds"]).support
         stored = details["backtest"]
         return cls(

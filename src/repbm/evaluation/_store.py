@@ -1,51 +1,24 @@
-"""Results on disk: a whole folder or nothing, and back."""
+"""Results as files, and back."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
-import os
-import shutil
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from repbm.core import InputError
+from repbm._version import __version__
+from repbm.core import InputError, as_json, writing
 from repbm.data import Trajectories
-from repbm.logs import files_of
+from repbm.evaluation._folder import RUN, finish, replace_files
+from repbm.logs import files_of, read_cells, write_cells
 
 _TABLES = ("estimates", "individuals", "diagnostics", "ranking", "episodes")
-_FILES = (*(f"{name}.csv" for name in _TABLES), "run.json", "details.json", "report.html", "plots")
-
-
-def check_target(folder: Path) -> None:
-    """Refuse a folder that cannot be written, or that holds anything but an earlier result."""
-    where = str(folder)
-    try:
-        if folder.exists():
-            if not folder.is_dir():
-                raise InputError("this is a file", where=where, fix="give a folder for --out")
-            foreign = sorted(child.name for child in folder.iterdir() if child.name not in _FILES)
-            if foreign:
-                raise InputError(
-                    f"the folder holds other files ('{foreign[0]}')",
-                    where=where,
-                    fix="give a new or an empty one",
-                )
-        parent = folder.absolute().parent
-        while not parent.exists():
-            parent = parent.parent
-        if not parent.is_dir():
-            raise InputError("this is a file", where=str(parent), fix="choose another --out")
-        if not os.access(parent, os.W_OK | os.X_OK):
-            raise InputError("no permission to write here", where=str(parent), fix="choose another --out")
-    except OSError as fault:
-        raise InputError(f"cannot be written ({fault.strerror})", where=where) from fault
 
 
 def write(
@@ -55,85 +28,66 @@ def write(
     details: Mapping[str, Any],
     further: Mapping[str, bytes],
 ) -> None:
-    """Write beside the folder, then move into its place: a killed run leaves the old result, the new, or none."""
-    check_target(folder)
-    folder = folder.absolute()
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".partial", dir=folder.parent))
-    except OSError as fault:
-        raise InputError(f"cannot be written ({fault.strerror})", where=str(folder)) from fault
-    try:
-        for name, frame in tables.items():
-            frame.write_csv(fresh / f"{name}.csv")
-        for name, content in (("run", run), ("details", details)):
-            (fresh / f"{name}.json").write_text(json.dumps(_plain(content), indent=2, allow_nan=False) + "\n")
-        for name, content in further.items():
-            (fresh / name).parent.mkdir(exist_ok=True)
-            (fresh / name).write_bytes(content)
-        fresh.chmod(0o755)
-        _replace(folder, fresh)
-    except OSError as fault:
-        raise InputError(f"cannot be written ({fault.strerror})", where=str(folder)) from fault
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+    """Everything into one folder: a killed run leaves the old result there, or the new."""
+    names = [*(f"{name}.csv" for name in tables), "details.json", *further, RUN]
+    run = {"program": "repbm", "files": sorted(names), **run}
+    files: dict[str, Callable[[Path], object]] = {
+        f"{name}.csv": partial(write_cells, frame) for name, frame in tables.items()
+    }
+    for name, content in (("details.json", details), (RUN, run)):
+        files[name] = partial(_write_json, content)
+    for name, content in further.items():
+        files[name] = lambda path, content=content: path.write_bytes(content)
+    replace_files(folder, files)
 
 
 def read(
-    folder: Path, schemas: Mapping[str, Mapping[str, Any]], version: str
+    folder: Path, schemas: Mapping[str, Mapping[str, Any]]
 ) -> tuple[dict[str, pl.DataFrame], dict[str, Any], dict[str, Any]]:
     """The tables, how they were made, and what a report shows beside them."""
     where = str(folder)
-    run, details = (_json(folder, name) for name in ("run", "details"))
-    if run.get("version") != version:
-        raise InputError(f"this result is of version {run.get('version')}, this program is {version}", where=where)
+    run, details = read_run(folder), _json(folder, "details")
     tables = {}
     for name in _TABLES:
         schema = dict(schemas[name]) if name in schemas else {"episode": pl.String, "logged_return": pl.Float64}
         try:
-            # Empty notes and missing numbers are told apart by quotes.
-            tables[name] = pl.read_csv(folder / f"{name}.csv", schema_overrides=schema, infer_schema_length=None)
+            tables[name] = read_cells(folder / f"{name}.csv", schema)
         except (OSError, pl.exceptions.PolarsError) as fault:
             raise InputError(f"{name}.csv cannot be read", where=where, fix="evaluate again") from fault
-        if name in schemas and tables[name].columns != list(schema):
+        if tables[name].columns[: None if name in schemas else len(schema)] != list(schema):
             raise InputError(f"{name}.csv has other columns than it was written with", where=where)
     return tables, run, details
 
 
+def read_run(folder: Path) -> dict[str, Any]:
+    """How the result in a folder was made."""
+    with writing(folder):
+        finish(folder)
+    run = _json(folder, "run")
+    if not isinstance(run.get("arguments"), dict) or not isinstance(run.get("log_sha256"), str):
+        fix = "give the folder that `repbm evaluate --out` wrote"
+        raise InputError("its run.json is not one of ours", where=str(folder), fix=fix)
+    if run.get("version") != __version__:
+        what = f"this result is of version {run.get('version')}, this program is {__version__}"
+        raise InputError(what, where=str(folder))
+    return {key: value for key, value in run.items() if key not in ("program", "files")}
+
+
 def _json(folder: Path, name: str) -> dict[str, Any]:
     try:
-        return json.loads((folder / f"{name}.json").read_text("utf-8"))
+        content = json.loads((folder / f"{name}.json").read_text("utf-8"))
     except FileNotFoundError:
         fix = "give the folder that `repbm evaluate --out` wrote"
         raise InputError(f"there is no {name}.json in it", where=str(folder), fix=fix) from None
-    except (OSError, ValueError) as fault:
+    except (OSError, ValueError, RecursionError) as fault:
         raise InputError(f"{name}.json cannot be read", where=str(folder), fix="evaluate again") from fault
-
-
-def _plain(content: Any) -> Any:
-    """The content with nothing in place of numbers that JSON does not know."""
-    if isinstance(content, Mapping):
-        return {str(key): _plain(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [_plain(value) for value in content]
-    if isinstance(content, float) and not math.isfinite(content):
-        return None
+    if not isinstance(content, dict):
+        raise InputError(f"{name}.json is not one of ours", where=str(folder), fix="evaluate again")
     return content
 
 
-def _replace(folder: Path, fresh: Path) -> None:
-    """Put `fresh` in the place of `folder`; what was there comes back if that fails."""
-    if not folder.exists():
-        fresh.rename(folder)
-        return
-    old = fresh.with_suffix(".old")
-    folder.rename(old)
-    try:
-        fresh.rename(folder)
-    except OSError:
-        old.rename(folder)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
+def _write_json(content: Mapping[str, Any], path: Path) -> None:
+    path.write_text(as_json(content) + "\n", "utf-8")
 
 
 def fingerprint(source: Path | Trajectories) -> str:

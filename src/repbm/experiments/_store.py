@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from repbm._version import __version__
-from repbm.core import InputError, Progress, is_partial, silent, write_whole, writing
+from repbm.core import InputError, Progress, as_json, is_partial, silent, write_whole, writing
 from repbm.engines import in_processes
 from repbm.experiments._experiment import Announce, Experiment, Task, fingerprint
 from repbm.experiments._run import seed_of
@@ -34,7 +34,7 @@ class Store:
                 foreign = sorted(child.name for child in self.folder.iterdir() if not is_partial(child))
                 if foreign:
                     raise self._refused(f"the folder holds other files ('{foreign[0]}')")
-                write_whole(self._spec, lambda path: path.write_text(json.dumps(self.to_dict(), indent=2) + "\n"))
+                write_whole(self._spec, lambda path: path.write_text(as_json(self.to_dict()) + "\n"))
             self._check()
             return self.rows()
 

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from repbm.core import InputError, nearest
+from repbm.core import InputError, nearest, reason
 
 T = TypeVar("T")
 
@@ -28,15 +28,15 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as fault:
-        reason = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8 text"
-        raise InputError(f"cannot be read ({reason})", where=str(path)) from fault
+        why = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8 text"
+        raise InputError(f"cannot be read ({why})", where=str(path)) from fault
 
 
 def parsed(text: str, where: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as fault:
-        raise InputError(f"is not TOML ({fault})", where=where) from fault
+    except (ValueError, RecursionError) as fault:
+        raise InputError(f"is not TOML that can be read ({reason(fault)})", where=where) from fault
 
 
 def values(

@@ -1,8 +1,18 @@
 """From files, data frames, arrays and datasets of other libraries to Trajectories."""
 
+from repbm.logs._cells import read_cells, write_cells
 from repbm.logs._individuals import Individuals, read_individuals
 from repbm.logs._read import read_log
 from repbm.logs._tables import Source, files_of
 from repbm.logs._write import log_frame
 
-__all__ = ["Individuals", "Source", "files_of", "log_frame", "read_individuals", "read_log"]
+__all__ = [
+    "Individuals",
+    "Source",
+    "files_of",
+    "log_frame",
+    "read_cells",
+    "read_individuals",
+    "read_log",
+    "write_cells",
+]

@@ -13,6 +13,8 @@ from repbm.data import LARGEST_NUMBER, Categorical
 from repbm.logs._tables import Table
 
 _FEW_LABELS = 127
+_HARMLESS = 1e30
+"""A sum of squares far from the end of single precision."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,11 @@ class Columns:
             return series
         return series.filter(pl.Series(self.rows)) if self.rows.dtype == bool else series.gather(self.rows)
 
-    def numbers(self, name: str, *, gaps: bool = False) -> np.ndarray:
-        """A column of finite numbers, none huge, float32 where it is stored so, else float64; `gaps` lets NaN stand."""
+    def numbers(self, name: str, *, gaps: bool = False, most: float = LARGEST_NUMBER) -> np.ndarray:
+        """A column of finite numbers up to `most`; `gaps` lets NaN stand.
+
+        float32 where it is stored so and squares do not come near its end, else float64.
+        """
         series = self.series(name)
         if series.dtype == pl.Null:
             series = series.cast(pl.Float64)
@@ -60,14 +65,15 @@ class Columns:
         array = series.cast(kind).to_numpy()
         # The sum of squares is small wherever all entries are, and much cheaper than looking at each.
         with np.errstate(all="ignore"):
-            suspicious = not float(array @ array) <= LARGEST_NUMBER
+            suspicious = not float(array @ array) <= _HARMLESS
         if suspicious:
+            array = array.astype(np.float64)
             wrong = np.isinf(array) if gaps else ~np.isfinite(array)
             if wrong.any():
                 raise self._fault(name, wrong, f"is {array[wrong][0]}", "every value must be a finite number")
-            huge = np.abs(array) > LARGEST_NUMBER
+            huge = np.abs(array) > most
             if huge.any():
-                what = f"is {array[huge][0]:g}: squares of its sums would exceed floating point"
+                what = f"is {array[huge][0]:g}: what is computed from it would exceed floating point"
                 raise self._fault(name, huge, what, "give it in larger units")
         return array
 
@@ -151,11 +157,13 @@ def _coded(series: pl.Series) -> Categorical:
 def whole(series: pl.Series) -> pl.Series:
     """Floats that hold only whole numbers (as data frames with gaps store them) as integers; NaN as empty.
 
-    Integers beyond 64 bits, which NumPy does not know, become text.
+    Integers beyond 64 bits, one for the sign, become text.
     """
+    if isinstance(series.dtype, pl.Decimal):
+        series = series.cast(pl.Float64 if series.dtype.scale else pl.Int128)
     if series.dtype == pl.Boolean:
         return series.cast(pl.Int8)
-    if series.dtype in (pl.Int128, pl.UInt128):
+    if series.dtype in (pl.UInt64, pl.Int128, pl.UInt128):
         narrow = series.cast(pl.Int64, strict=False)
         return narrow if narrow.null_count() == series.null_count() else series.cast(pl.String)
     if not series.dtype.is_float():

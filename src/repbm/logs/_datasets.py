@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from repbm.core import InputError, optional
+from repbm.core import InputError, optional, reason
 from repbm.logs._episodes import Episode, as_column, as_rows, episodes_frame
 
 MINARI = "minari:"
@@ -28,7 +28,7 @@ def named_minari(words: str) -> pl.DataFrame:
     except FileNotFoundError:
         raise InputError("there is no such dataset on this machine", fix=f"fetch it: minari download {name}") from None
     except Exception as fault:  # damaged datasets fail in many ways
-        raise InputError(f"the dataset cannot be read ({fault})") from fault
+        raise InputError(f"the dataset cannot be read ({reason(fault)})") from fault
     return minari_frame(dataset)
 
 
@@ -74,9 +74,8 @@ def stored_d3rlpy(path: Path) -> pl.DataFrame:
         with path.open("rb") as file, contextlib.redirect_stdout(io.StringIO()):  # it logs there
             dataset = datasets.ReplayBuffer.load(file, datasets.InfiniteBuffer())
     except Exception as fault:  # h5py and d3rlpy fail in many ways
-        reason = next(iter(str(fault).strip().splitlines()), type(fault).__name__)[:160]
         raise InputError(
-            f"this is no dataset of d3rlpy that can be read ({reason})", fix="write it with dataset.dump"
+            f"this is no dataset of d3rlpy that can be read ({reason(fault)})", fix="write it with dataset.dump"
         ) from fault
     return d3rlpy_frame(dataset)
 

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from repbm.core import InputError, nearest
+from repbm.data import LARGEST_OBSERVATION
 from repbm.logs._columns import Columns
 from repbm.logs._tables import Source, joined, parts_of
 
@@ -45,7 +46,7 @@ def read_individuals(
     named = next((renames.get(name, name) for name in _NAMES if renames.get(name, name) in present), None)
     table = joined(parts, list(dict.fromkeys([*chosen, *([] if named is None else [named])])))
     at = Columns(table)
-    states = np.column_stack([at.numbers(name) for name in chosen]).astype(np.float64)
+    states = np.column_stack([at.numbers(name, most=LARGEST_OBSERVATION) for name in chosen]).astype(np.float64)
     if named is None:
         return Individuals([str(k) for k in range(len(states))], states)
     return Individuals([str(label) for label in at.labels(named, "an individual").decoded()], states)

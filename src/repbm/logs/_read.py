@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from repbm.core import InputError
-from repbm.data import Categorical, Trajectories
+from repbm.data import LARGEST_OBSERVATION, Categorical, Trajectories
 from repbm.logs._columns import Columns, whole
 from repbm.logs._layout import Layout, layout
 from repbm.logs._structure import Structure, endings, structure
@@ -88,7 +88,10 @@ def _observations(at: Columns, found: Layout) -> np.ndarray:
     kind = np.float32 if single and found.observations else np.float64
     result = np.empty((len(at), len(found.observations)), dtype=kind, order="F")
     for k, name in enumerate(found.observations):
-        result[:, k] = at.numbers(name)
+        column = at.numbers(name, most=LARGEST_OBSERVATION)
+        if column.dtype == np.float64 and kind == np.float32:
+            result = result.astype(np.float64)
+        result[:, k] = column
         del at.table.columns[name]
     return result
 
@@ -101,11 +104,11 @@ def _final_observations(table: Table, found: Layout, shape: Structure) -> np.nda
         rows = np.flatnonzero(rows) if rows.dtype == bool else rows
         at = Columns(table, rows[shape.offsets[1:] - 1])
         for k, name in enumerate(found.next_observations):
-            result[:, k] = at.numbers(name, gaps=True)
+            result[:, k] = at.numbers(name, gaps=True, most=LARGEST_OBSERVATION)
     closed = shape.closing >= 0
     if closed.any():
         for k, name in enumerate(found.observations):
-            closing = Columns(table, shape.closing[closed]).numbers(name, gaps=True)
+            closing = Columns(table, shape.closing[closed]).numbers(name, gaps=True, most=LARGEST_OBSERVATION)
             result[closed, k] = np.where(np.isnan(closing), result[closed, k], closing)
     return result
 

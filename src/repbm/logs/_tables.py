@@ -233,6 +233,8 @@ def files_of(path: Path) -> list[Path]:
 
 def _file(path: Path) -> Part:
     where, suffix = str(path), path.suffix.lower()
+    if _is_no_text(where):
+        raise InputError("the name of the file is no UTF-8 text", where=where, fix="rename it")
     if suffix not in (*_SUFFIXES, *_D3RLPY):
         raise InputError(f"a file ending in '{suffix}'", where=where, fix="give .csv or .parquet (or .h5 of d3rlpy)")
     _guarded(lambda: path.open("rb").close(), where, suffix)
@@ -251,6 +253,15 @@ def _file(path: Path) -> Part:
         return _guarded(lambda: pl.scan_parquet(path, glob=False).select(columns).collect(), where, suffix)
 
     return Part(where, schema, read)
+
+
+def _is_no_text(name: str) -> bool:
+    """Whether a file system gave a name in other bytes than text has."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _selected(frame: pl.DataFrame, columns: Sequence[str], where: str) -> pl.DataFrame:

@@ -24,7 +24,7 @@ class ModelQuestion:
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> ModelQuestion:
-        return cls(
+        asked = cls(
             float(stored["discount"]),
             int(stored["horizon"]),
             int(stored["seed"]),
@@ -32,3 +32,6 @@ class ModelQuestion:
             tuple(stored["observations"]),
             tuple(stored["actions"]),
         )
+        if not (0 <= asked.discount <= 1 and asked.horizon >= 1 and asked.seed >= 0):
+            raise ValueError("what it was asked makes no sense")
+        return asked

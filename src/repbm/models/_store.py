@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-import zipfile
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,15 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from repbm._version import __version__
-from repbm.core import InputError, write_whole
+from repbm.core import InputError, as_json, reason, write_whole
 from repbm.models._model import Model
 from repbm.models._question import ModelQuestion
 from repbm.models.parts._part import Part, part_name, part_of
 
 FORMAT = 3
 """Raised whenever an older program could misread a newer file."""
+_LONGEST = 2**31
+"""More steps than anybody waits for."""
 
 
 def save_model(model: Model, path: str | Path, question: ModelQuestion | None = None) -> None:
@@ -30,7 +32,7 @@ def save_model(model: Model, path: str | Path, question: ModelQuestion | None = 
     if question is not None:
         description["question"] = question.to_dict()
     content = io.BytesIO()
-    everything: dict[str, Any] = {"description": json.dumps(description), **arrays}
+    everything: dict[str, Any] = {"description": as_json(description, indent=None), **arrays}
     np.savez(content, **everything)
     write_whole(Path(path), lambda partial: partial.write_bytes(content.getvalue()))
 
@@ -49,8 +51,12 @@ def load_asked(path: str | Path) -> tuple[Model, ModelQuestion | None]:
         description = json.loads(str(arrays.pop("description")))
     except FileNotFoundError:
         raise InputError("no such file", where=where, fix="check the path") from None
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, AttributeError, EOFError) as fault:
+    except OSError as fault:
+        raise InputError(f"cannot be read ({fault.strerror or fault})", where=where) from fault
+    except Exception as fault:  # damaged archives fail in many ways
         raise InputError("this is no model file", where=where, fix="give one that repbm saved") from fault
+    if not isinstance(description, dict):
+        raise InputError("this is no model file", where=where, fix="give one that repbm saved")
     if description.get("format") != FORMAT:
         raise InputError(
             f"the model has format {description.get('format')}, this program reads {FORMAT}",
@@ -60,11 +66,27 @@ def load_asked(path: str | Path) -> tuple[Model, ModelQuestion | None]:
     try:
         model = _built(description["model"], arrays)
         asked = ModelQuestion.of(description["question"]) if "question" in description else None
-    except (KeyError, TypeError, ValueError) as fault:
-        raise InputError(f"the model file is damaged ({fault})", where=where, fix="save it again") from fault
-    if not isinstance(model, Model):
-        raise InputError("this is no model file", where=where, fix="give one that repbm saved")
+        if asked is not None and asked.horizon >= _LONGEST:
+            raise ValueError("its horizon is no number of steps")
+        if not isinstance(model, Model):
+            raise TypeError(f"it holds a {type(model).__name__}")
+        _check(model)
+    except InputError as fault:
+        raise InputError(fault.what, where=where, fix=fault.fix) from fault
+    except Exception as fault:  # whatever stands there in place of a part
+        raise InputError(f"the model file is damaged ({reason(fault)})", where=where, fix="save it again") from fault
     return model, asked
+
+
+def _check(model: Model) -> None:
+    """What everybody asks a model about must be of its kind; wrong arrays show when they are used."""
+    names, labels, horizon = model.observation_names, model.labels, model.horizon
+    if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
+        raise TypeError("its observations have no names")
+    if not isinstance(labels, tuple) or not labels or not all(isinstance(label, int | str) for label in labels):
+        raise TypeError("its actions are no labels")
+    if not isinstance(horizon, int) or not 1 <= horizon < _LONGEST:
+        raise TypeError("its horizon is no number of steps")
 
 
 def _described(part: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
@@ -79,6 +101,8 @@ def _described(part: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
         return {"part": part_name(type(part)), "fields": fields}
     if isinstance(part, tuple | list):
         return {"items": [_described(item, f"{path}.{k}", arrays) for k, item in enumerate(part)]}
+    if isinstance(part, float) and not math.isfinite(part):
+        return {"number": str(part)}
     if part is None or isinstance(part, bool | int | float | str):
         return {"value": part}
     arrays[path] = np.asarray(part)
@@ -96,4 +120,6 @@ def _built(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
         return csr_matrix(parts, shape=tuple(description["shape"]))
     if "array" in description:
         return arrays[description["array"]]
+    if "number" in description:
+        return float(description["number"])
     return description["value"]

@@ -5,6 +5,7 @@ from repbm.policies._behavior import LearnedBehavior, Reliability, learn_behavio
 from repbm.policies._callable import CallablePolicy
 from repbm.policies._columns import ActionColumn, LoggedProbabilityColumn, ProbabilityColumns
 from repbm.policies._imitation import Imitation, imitate
+from repbm.policies._manners import check_repeats
 from repbm.policies._neighbors import NeighborPolicy
 from repbm.policies._network import NetworkPolicy, forward
 from repbm.policies._tabular import TabularPolicy
@@ -27,6 +28,7 @@ __all__ = [
     "Reliability",
     "Softened",
     "TabularPolicy",
+    "check_repeats",
     "epsilon_greedy",
     "forward",
     "imitate",

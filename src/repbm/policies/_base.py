@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from repbm.core import InputError, Label, as_label
+from repbm.core import InputError, Label, as_label, reason
 from repbm.data import Categorical, StepValues, Trajectories
+from repbm.policies._manners import check_repeats
 
 _BLOCK = 1 << 18
 
@@ -150,7 +151,7 @@ class ObservationPolicy(Policy):
         labels, taken = dict.fromkeys(known), False
         for start in range(0, len(logged), _BLOCK):
             block = slice(start, start + _BLOCK)
-            choices = self.choices(data.observations[block], known)
+            choices = self.choices(data.observations[block].copy(), known)
             labels |= dict.fromkeys(choices.labels)
             taken = taken or any(label in known for label in choices.labels)
             logged[block] = choices.of(data.actions[block])
@@ -159,6 +160,7 @@ class ObservationPolicy(Policy):
                 f"the policy's actions ({_shown(tuple(labels)[len(known) :])}) are none of the log's ({_shown(known)})",
                 fix="let the policy return actions as the log spells them",
             )
+        check_repeats(self, data.observations, known)
         every = tuple(labels)
         # Asked once, however many critics want to know.
         return Decisions(every, lambda at: logged[at], cache(lambda: self._matrix(data, known, every)))
@@ -169,7 +171,7 @@ class ObservationPolicy(Policy):
         result = np.empty((len(data.rewards), len(every)))
         for start in range(0, len(result), _BLOCK):
             block = slice(start, start + _BLOCK)
-            result[block] = self.choices(data.observations[block], known).matrix(every)
+            result[block] = self.choices(data.observations[block].copy(), known).matrix(every)
         result.flags.writeable = False
         return result
 
@@ -185,7 +187,9 @@ def checked_actions(actions: Any, who: str) -> tuple[Label, ...]:
     try:
         labels = tuple(as_label(label) for label in actions)
     except (TypeError, ValueError) as fault:
-        raise InputError(f"the actions of {who} are no labels ({fault})", fix="list whole numbers or text") from fault
+        raise InputError(
+            f"the actions of {who} are no labels ({reason(fault)})", fix="list whole numbers or text"
+        ) from fault
     twice = next((label for k, label in enumerate(labels) if label in labels[:k]), None)
     if twice is not None:
         raise InputError(f"{who} declares the action {twice!r} twice", fix="name every action once")

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from repbm.core import InputError, Label
+from repbm.core import InputError, Label, reason
 from repbm.policies._answers import coded_actions, column_labels
 from repbm.policies._base import Choices, ObservationPolicy, checked_actions, checked_probabilities
+from repbm.policies._manners import prints_aside
 
 
 class CallablePolicy(ObservationPolicy):
@@ -51,17 +52,18 @@ class CallablePolicy(ObservationPolicy):
 
     def _called(self, observations: np.ndarray, who: str) -> np.ndarray:
         try:
-            result = self.function(np.ascontiguousarray(observations))
+            with prints_aside():
+                result = self.function(np.array(observations, order="C"))  # its own, to change as it likes
         except (Exception, SystemExit) as fault:
             # After our own frame comes the function; the last line of its file says most.
             frames = traceback.extract_tb(fault.__traceback__)[1:]
             own = [frame for frame in frames if frame.filename == frames[0].filename]
             where = f"{own[-1].filename}:{own[-1].lineno}" if own else None
-            raise InputError(f"{who} fails with {type(fault).__name__}: {fault}", where=where) from fault
+            raise InputError(f"{who} fails with {reason(fault)}", where=where) from fault
         try:
             return np.asarray(result)
         except Exception as fault:
-            raise InputError(f"{who} returns what is no array ({fault})", fix="return a NumPy array") from fault
+            raise InputError(f"{who} returns what is no array ({reason(fault)})", fix="return a NumPy array") from fault
 
     def _knows(self, labels: tuple[Label, ...], who: str) -> None:
         unknown = [label for label in labels if self.actions is not None and label not in self.actions]

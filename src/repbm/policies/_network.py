@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from repbm.core import InputError, Label
+from repbm.core import InputError, Label, reason
 from repbm.policies._base import Choices, ObservationPolicy, checked_actions
 
 _ACTIVATIONS = ("tanh", "relu")
@@ -68,7 +68,7 @@ class NetworkPolicy(ObservationPolicy):
         except OSError as fault:
             raise InputError(f"cannot be read ({fault.strerror or fault})", where=where) from fault
         except Exception as fault:  # damaged archives fail in many ways
-            raise InputError(f"not a policy weights file ({fault})", where=where) from fault
+            raise InputError(f"not a policy weights file ({reason(fault)})", where=where) from fault
         count = sum(name.startswith("w") and name[1:].isdigit() for name in arrays)
         missing = [f"{x}{k}" for k in range(max(count, 1)) for x in "wb" if f"{x}{k}" not in arrays]
         if missing:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -14,7 +13,7 @@ import polars as pl
 from jaxtyping import Int
 
 from repbm._version import __version__
-from repbm.core import number
+from repbm.core import as_json, number
 from repbm.evaluation import PolicyDetails, shown
 from repbm.report._charts import (
     Chart,
@@ -49,6 +48,8 @@ _INDIVIDUAL = {
 }
 """Columns of the table of individuals, and where they come from."""
 _MOST_COLUMNS = 12
+_LONGEST = 40
+"""Characters of a policy's name that names of files keep."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,11 +241,11 @@ def _short(numbers: pl.Series) -> list[float | None]:
 
 def _inline(content: Any) -> str:
     """JSON that may stand in a script element."""
-    return json.dumps(content, separators=(",", ":")).replace("<", "\\u003c").replace("\u2028", "\\u2028")
+    return as_json(content, indent=None).replace("<", "\\u003c").replace("\u2028", "\\u2028")
 
 
 def _plain(name: str) -> str:
-    return "".join(letter if letter.isalnum() else "-" for letter in name).strip("-") or "policy"
+    return "".join(letter if letter.isalnum() else "-" for letter in name).strip("-")[:_LONGEST] or "policy"
 
 
 def _settings(evaluation: Evaluation) -> dict[str, str]:

@@ -30,6 +30,13 @@ class Polynomial(Part):
     highest: int = eqx.field(static=True)
     """At least the largest of the powers."""
 
+    def __check_init__(self) -> None:
+        # As files may have it: powers are counted up one by one.
+        if isinstance(self.powers, np.ndarray) and (
+            self.powers.dtype.kind not in "iu" or not self.powers.max(initial=0) <= self.highest <= _HIGHEST[-1]
+        ):
+            raise ValueError(f"powers beyond {self.highest}")
+
     @classmethod
     def of(cls, coefficients: Float[np.ndarray, "actions features outputs"], powers: np.ndarray) -> Polynomial:
         """In few shapes, filled up with coefficients of 0: every new one is compiled anew."""

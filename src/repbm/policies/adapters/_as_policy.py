@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from repbm.core import InputError, nearest
+from repbm.core import InputError, nearest, reason
 from repbm.policies import (
     ActionColumn,
     CallablePolicy,
@@ -19,6 +19,7 @@ from repbm.policies import (
     ProbabilityColumns,
     TabularPolicy,
 )
+from repbm.policies._manners import prints_aside
 from repbm.policies.adapters._classifier import classifier_policy
 from repbm.policies.adapters._files import READERS, readable
 from repbm.policies.adapters._onnx import onnx_policy
@@ -106,7 +107,8 @@ def _named(words: str, trust_pickle: bool) -> Policy:
         )
     readable(file)
     try:
-        found = reader(file, trust_pickle) if file == Path(words) else onnx_policy(file, name)
+        with prints_aside():
+            found = reader(file, trust_pickle) if file == Path(words) else onnx_policy(file, name)
         policy = _of_object(found, file.stem)
     except InputError as fault:
         raise InputError(fault.what, where=fault.where or words, fix=fault.fix) from fault
@@ -126,11 +128,12 @@ def _imported(path: Path, name: str) -> Policy:
     folder = str(path.resolve().parent)
     sys.path.insert(0, folder)
     try:
-        spec.loader.exec_module(module)
+        with prints_aside():
+            spec.loader.exec_module(module)
     except (Exception, SystemExit) as fault:
         frames = [f for f in traceback.extract_tb(fault.__traceback__) if Path(f.filename) == path.absolute()]
         line = f":{frames[-1].lineno}" if frames else ""
-        raise InputError(f"fails to load with {type(fault).__name__}: {fault}", where=f"{path}{line}") from fault
+        raise InputError(f"fails to load with {reason(fault)}", where=f"{path}{line}") from fault
     finally:
         sys.path.remove(folder)
     public = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from repbm.core import InputError, Label, nearest
+from repbm.core import InputError, Label, nearest, reason
 from repbm.policies._answers import coded_actions, column_labels
 from repbm.policies._base import Choices, ObservationPolicy, checked_actions, checked_probabilities
+from repbm.policies._manners import prints_aside
 
 _BATCH = 1 << 15
 """Observations that a framework is asked about at once: its hidden layers stay small however long the log."""
@@ -95,15 +96,15 @@ class EnginePolicy(ObservationPolicy):
         """The engine's answers, one (or one row) per observation."""
         parts = []
         for start in range(0, max(len(inputs), 1), _BATCH):
-            batch = np.ascontiguousarray(inputs[start : start + _BATCH])
+            batch = np.array(inputs[start : start + _BATCH], order="C")  # its own, to change as it likes
             try:
-                part = np.asarray(self.engine(batch))
+                with prints_aside():
+                    part = np.asarray(self.engine(batch))
             except InputError:
                 raise
             except Exception as fault:  # every framework has its own errors
-                reason = next(iter(str(fault).strip().splitlines()), "")[:200]
                 raise InputError(
-                    f"{self._who} fails on {inputs.shape[1]} observations ({type(fault).__name__}: {reason})",
+                    f"{self._who} fails on {inputs.shape[1]} observations ({reason(fault)})",
                     fix="check that the log's observations are those it was trained on",
                 ) from fault
             if part.ndim == 2 and part.shape[1] == 1 and self._answer is not Answer.PROBABILITIES:

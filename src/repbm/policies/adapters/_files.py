@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from repbm.core import InputError, optional
+from repbm.core import InputError, optional, reason
 from repbm.policies import NetworkPolicy, Policy
 from repbm.policies.adapters._decision_table import DecisionTable
 from repbm.policies.adapters._onnx import onnx_policy
@@ -43,7 +43,7 @@ def load_d3rlpy(path: Path) -> Policy:
             algorithm = d3rlpy.load_learnable(where, device=False)
     except Exception as fault:  # damaged pickles fail in many ways
         raise InputError(
-            f"this is no file of d3rlpy that can be read ({_reason(fault)})",
+            f"this is no file of d3rlpy that can be read ({reason(fault)})",
             where=where,
             fix="save it with algorithm.save(FILE)",
         ) from fault
@@ -58,7 +58,7 @@ def load_skops(path: Path, trust_pickle: bool) -> Any:
         if not unknown or trust_pickle:
             return skops.load(where, trusted=unknown)
     except Exception as fault:  # damaged archives fail in many ways
-        raise InputError(f"this is no skops file that can be read ({_reason(fault)})", where=where) from fault
+        raise InputError(f"this is no skops file that can be read ({reason(fault)})", where=where) from fault
     raise InputError(
         f"it holds the type {unknown[0]}, which can run code of its own",
         where=where,
@@ -80,7 +80,7 @@ def load_pickle(path: Path, trust_pickle: bool) -> Any:
     try:
         return joblib.load(path)
     except Exception as fault:  # pickles raise anything
-        raise InputError(f"the pickle cannot be loaded ({_reason(fault)})", where=where) from fault
+        raise InputError(f"the pickle cannot be loaded ({reason(fault)})", where=where) from fault
 
 
 READERS: dict[str, Callable[[Path, bool], Any]] = {
@@ -104,8 +104,3 @@ def readable(path: Path, fix: str = "check the path") -> None:
         raise InputError("no such file", where=str(path), fix=fix) from None
     except OSError as fault:
         raise InputError(f"cannot be read ({fault.strerror})", where=str(path)) from fault
-
-
-def _reason(fault: BaseException) -> str:
-    lines = str(fault).strip().splitlines()
-    return f"{type(fault).__name__}: {lines[0][:160]}" if lines else type(fault).__name__

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from repbm.core import InputError, nearest, optional
+from repbm.core import InputError, nearest, optional, reason
 from repbm.policies.adapters._engine import EnginePolicy
 
 _KINDS = {
@@ -43,8 +43,7 @@ def _session(where: str) -> Any:
     try:
         return runtime.InferenceSession(where, options, providers=["CPUExecutionProvider"])
     except Exception as fault:  # onnxruntime has an error class for each kind of damage
-        reason = str(fault).strip().splitlines()[0][:200]
-        raise InputError(f"this is no ONNX model that can be run ({reason})", where=where) from fault
+        raise InputError(f"this is no ONNX model that can be run ({reason(fault)})", where=where) from fault
 
 
 def _engine(session: Any, output: str | None) -> tuple[Callable[[np.ndarray], np.ndarray], int | None]:

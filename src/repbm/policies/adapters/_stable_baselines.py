@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from repbm.core import InputError, optional
+from repbm.core import InputError, optional, reason
 from repbm.policies.adapters._engine import EnginePolicy
 from repbm.policies.adapters._reinforcement import stable_baselines_policy
 
@@ -68,8 +68,7 @@ def load_stable_baselines(path: str | Path, trust_pickle: bool = False) -> Engin
         policy = parts.kind(parts.observations, parts.actions, lambda _: 0.0, **parts.options)
         policy.load_state_dict(weights)
     except Exception as fault:  # whatever a policy of the user's own may raise
-        reason = str(fault).strip().splitlines()[0][:200]
-        raise InputError(f"the policy cannot be built ({type(fault).__name__}: {reason})", where=where) from fault
+        raise InputError(f"the policy cannot be built ({reason(fault)})", where=where) from fault
     return stable_baselines_policy(policy.to("cpu"), name=Path(path).stem)
 
 
@@ -86,9 +85,8 @@ def _contents(where: str) -> tuple[dict[str, Any], Any]:
     except OSError as fault:
         raise InputError(f"cannot be read ({fault.strerror})", where=where) from fault
     except Exception as fault:  # damaged archives fail in many ways
-        reason = str(fault).strip().splitlines()[0][:160]
         raise InputError(
-            f"this is no file of Stable-Baselines3 ({reason})", where=where, fix="save it with model.save(FILE)"
+            f"this is no file of Stable-Baselines3 ({reason(fault)})", where=where, fix="save it with model.save(FILE)"
         ) from fault
 
 
@@ -141,8 +139,7 @@ def _unpickled(where: str) -> _Parts:
         options = {key: value for key, value in settings["policy_kwargs"].items() if key not in _ONLY_FOR_TRAINING}
         return _Parts(settings["policy_class"], settings["observation_space"], settings["action_space"], options)
     except Exception as fault:  # pickles raise anything
-        reason = str(fault).strip().splitlines()[0][:160]
-        raise InputError(f"its pickles cannot be loaded ({type(fault).__name__}: {reason})", where=where) from fault
+        raise InputError(f"its pickles cannot be loaded ({reason(fault)})", where=where) from fault
 
 
 def _type_name(described: Any) -> str:
