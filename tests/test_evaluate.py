@@ -91,7 +91,7 @@ def test_the_contract_of_files(here, monkeypatch, capsys) -> None:
     assert diagnostics["alive"][0] == 60
     assert (diagnostics["factual"] + diagnostics["counterfactual"] <= diagnostics["alive"]).all()
     stored = json.loads((here / "result/run.json").read_text())
-    assert set(stored) == {"version", "arguments", "log_sha256"}
+    assert set(stored) == {"version", "arguments", "log_sha256", "reading", "notes", "rules"}
     assert stored["arguments"]["seed"] == 3
     assert len(stored["log_sha256"]) == 64
     printed = capsys.readouterr().out.splitlines()

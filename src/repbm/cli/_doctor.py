@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from repbm.cli._log_options import Columns, Ends, columns_of, ends_of, policies_of
+from repbm.cli._log_options import Columns, Ends, Gaps, Missing, columns_of, policies_of
 from repbm.cli._rules import Rules, thresholds_of
 
 
@@ -17,6 +17,8 @@ def doctor(
     ] = None,
     column: Columns = None,
     ends: Ends = None,
+    missing: Missing = "impute",
+    gaps: Gaps = "refuse",
     rule: Rules = None,
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Load policies from pickles, which can run any code.")
@@ -35,8 +37,12 @@ def doctor(
 
     policies = policies_of(policy or [], trust_pickle)
     keep = list(dict.fromkeys(column for one in policies.values() for column in one.needs_columns))
-    data = read_log(log, columns=columns_of(column or []), keep=keep, all_terminated=ends_of(ends))
-    found = examine(data, policies, thresholds=thresholds_of(rule or []))
+    rules = thresholds_of(rule or [])
+    options = {"columns": columns_of(column or []), "ends": ends, "missing": missing, "gaps": gaps}
+    data = read_log(log, keep=keep, rules=rules.encoding, **options)
+    for note in data.encoding.notes if data.encoding else ():
+        typer.echo(f"note: {note}", err=True)
+    found = examine(data, policies, thresholds=rules)
     if json:
         typer.echo(notation.dumps(found.to_dict(), indent=2))
     else:

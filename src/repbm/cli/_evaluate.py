@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from repbm.cli._log_options import Columns, Ends, columns_of, ends_of, named_policies, policies_of
+from repbm.cli._log_options import Columns, Ends, Gaps, Missing, columns_of, named_policies, policies_of
 from repbm.cli._rules import Rules, thresholds_of
 
 
@@ -37,6 +37,8 @@ def evaluate(
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     column: Columns = None,
     ends: Ends = None,
+    missing: Missing = "impute",
+    gaps: Gaps = "refuse",
     fit: Annotated[
         str, typer.Option(help="How models are fitted: auto (chosen from the log), or paper (as published).")
     ] = "auto",
@@ -91,7 +93,7 @@ def evaluate(
             horizon=horizon,
             level=level,
             seed=seed,
-            reading=Reading(columns_of(column or []), ends_of(ends)),
+            reading=Reading(columns_of(column or []), ends=ends, missing=missing, gaps=gaps),
             fitting=Fitting(fit, folds, refits),
             thresholds=thresholds_of(rule or []),
             individuals=individuals,

@@ -15,8 +15,15 @@ Columns = Annotated[
 ]
 Ends = Annotated[
     str | None,
-    typer.Option(help="How every episode ends if the log has no such column: terminated or truncated."),
+    typer.Option(
+        help="How episodes end if the log has no such column: terminated or truncated (all), reward (terminated if the "
+        "last reward is not 0), horizon (truncated if it is the longest), or COLUMN=VALUE, as in died=yes."
+    ),
 ]
+Missing = Annotated[
+    str, typer.Option(help="Missing observations: impute (the median, and a column that says so) or refuse.")
+]
+Gaps = Annotated[str, typer.Option(help="Steps that are skipped: refuse or allow.")]
 
 
 def policies_of(given: list[str], trust_pickle: bool) -> dict[str, Policy]:
@@ -53,11 +60,3 @@ def columns_of(given: list[str]) -> dict[str, str]:
             raise InputError(f"--column {ours} is given twice")
         renames[ours] = theirs
     return renames
-
-
-def ends_of(given: str | None) -> bool | None:
-    from repbm.core import InputError
-
-    if given not in (None, "terminated", "truncated"):
-        raise InputError(f"--ends {given}", fix="say terminated or truncated")
-    return None if given is None else given == "terminated"

@@ -36,6 +36,7 @@ def save(evaluation: Evaluation, path: Path) -> None:
         policy=next(iter(asked["policies"].values())),
         observations=model.observation_names,
         actions=model.labels,
+        encoding=evaluation.run["reading"],
     )
     try:
         model.save(path, question)

@@ -31,6 +31,7 @@ def value(
     import polars as pl
 
     from repbm.core import InputError
+    from repbm.data import Encoding
     from repbm.logs import read_individuals
     from repbm.models import load_asked
     from repbm.policies import ObservationPolicy
@@ -46,8 +47,11 @@ def value(
     acts = as_policy(policy, trust_pickle=trust_pickle)
     if not isinstance(acts, ObservationPolicy):
         raise InputError(f"policy '{policy}' is known at logged steps only", fix="give a function or a network")
-    acts = acts.bind(loaded.observation_names)
-    people = read_individuals(individuals, loaded.observation_names)
+    coded = Encoding.of(asked.encoding) if asked and asked.encoding else None
+    acts = acts.bind(loaded.observation_names, coded)
+    people = read_individuals(individuals, loaded.observation_names, encoding=coded)
+    for note in people.notes:
+        typer.echo(f"note: {note}", err=True)
     if asked is None:
         if discount is None:
             typer.echo("the model file does not say its discount: taken as 1 (see --discount)", err=True)

@@ -45,7 +45,7 @@ class Case:
                 f"rewards are beyond {LARGEST_NUMBER:g}: squares of their sums would exceed floating point",
                 fix="give rewards in larger units",
             )
-        policy = policy.bind(data.names)
+        policy = policy.bind(data.names, data.encoding)
         return cls(data, policy, policy.decisions(data), discount, horizon, behavior)
 
     @cached_property

@@ -5,6 +5,7 @@ from repbm.policies._behavior import LearnedBehavior, Reliability, learn_behavio
 from repbm.policies._callable import CallablePolicy
 from repbm.policies._columns import ActionColumn, LoggedProbabilityColumn, ProbabilityColumns
 from repbm.policies._imitation import Imitation, imitate
+from repbm.policies._named import Form, NamedPolicy, form_of, function_policy
 from repbm.policies._neighbors import NeighborPolicy
 from repbm.policies._network import NetworkPolicy, forward
 from repbm.policies._tabular import TabularPolicy
@@ -15,10 +16,12 @@ __all__ = [
     "CallablePolicy",
     "Choices",
     "Decisions",
+    "Form",
     "Greedy",
     "Imitation",
     "LearnedBehavior",
     "LoggedProbabilityColumn",
+    "NamedPolicy",
     "NeighborPolicy",
     "NetworkPolicy",
     "ObservationPolicy",
@@ -28,7 +31,9 @@ __all__ = [
     "Softened",
     "TabularPolicy",
     "epsilon_greedy",
+    "form_of",
     "forward",
+    "function_policy",
     "imitate",
     "learn_behavior",
     "reliability",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+import textwrap
 import traceback
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,14 @@ from jaxtyping import Float
 from repbm.core import InputError, Label
 from repbm.policies._answers import coded_actions, column_labels
 from repbm.policies._base import Choices, ObservationPolicy, checked_actions, checked_probabilities
+
+
+def source_of(function: Callable[..., Any]) -> str | None:
+    """What the user wrote, if it is to be had."""
+    try:
+        return textwrap.dedent(inspect.getsource(function)).rstrip()
+    except (OSError, TypeError):
+        return None
 
 
 class CallablePolicy(ObservationPolicy):
@@ -34,34 +45,49 @@ class CallablePolicy(ObservationPolicy):
     def name(self) -> str:
         return self._name
 
+    @property
+    def text(self) -> str | None:
+        return source_of(self.function)
+
+    @property
+    def by_order(self) -> bool:
+        return True
+
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
+        return self.read(self.answer(observations), len(observations), labels)
+
+    def read(self, answer: Any, n: int, labels: tuple[Label, ...]) -> Choices:
+        """What the function answered to n observations, as choices."""
         who = f"policy {self.name}"
-        result = self._called(observations, who)
+        try:
+            result = np.asarray(answer)
+        except Exception as fault:
+            raise InputError(f"{who} returns what is no array ({fault})", fix="return a NumPy array") from fault
         self._knows(labels, who)
-        if result.ndim == 1 and len(result) == len(observations):
+        if result.ndim == 1 and len(result) == n:
             return coded_actions(result, labels, self.actions, who)
-        if result.ndim == 2 and len(result) == len(observations):
+        if result.ndim == 2 and len(result) == n:
             known = column_labels(result.shape[1], labels, self.actions, who)
             return Choices(known, checked_probabilities(result, who))
-        n = len(observations)
         raise InputError(
             f"{who} returns shape {result.shape} for {n} observations",
             fix=f"return {n} actions, or probabilities of shape ({n}, number of actions)",
         )
 
-    def _called(self, observations: np.ndarray, who: str) -> np.ndarray:
+    def answer(self, observations: Float[np.ndarray, "batch dimensions"]) -> Any:
+        """What the function returns."""
+        who = f"policy {self.name}"
         try:
-            result = self.function(np.ascontiguousarray(observations))
+            return self.function(np.ascontiguousarray(observations))
+        except InputError:
+            raise
         except (Exception, SystemExit) as fault:
-            # After our own frame comes the function; the last line of its file says most.
-            frames = traceback.extract_tb(fault.__traceback__)[1:]
+            # After our own frames comes the function; the last line of its file says most.
+            here = Path(__file__).parent
+            frames = [one for one in traceback.extract_tb(fault.__traceback__)[1:] if Path(one.filename).parent != here]
             own = [frame for frame in frames if frame.filename == frames[0].filename]
             where = f"{own[-1].filename}:{own[-1].lineno}" if own else None
             raise InputError(f"{who} fails with {type(fault).__name__}: {fault}", where=where) from fault
-        try:
-            return np.asarray(result)
-        except Exception as fault:
-            raise InputError(f"{who} returns what is no array ({fault})", fix="return a NumPy array") from fault
 
     def _knows(self, labels: tuple[Label, ...], who: str) -> None:
         unknown = [label for label in labels if self.actions is not None and label not in self.actions]

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from repbm.core import InputError, Label, nearest
+from repbm.data import Encoding
 from repbm.policies._answers import coded_actions, column_labels
 from repbm.policies._base import Choices, ObservationPolicy, checked_actions, checked_probabilities
 
@@ -64,10 +65,14 @@ class EnginePolicy(ObservationPolicy):
         return self._name
 
     @property
+    def by_order(self) -> bool:
+        return self.features is None
+
+    @property
     def _who(self) -> str:
         return f"policy {self._name}"
 
-    def bind(self, observation_names: tuple[str, ...]) -> EnginePolicy:
+    def bind(self, observation_names: tuple[str, ...], encoding: Encoding | None = None) -> EnginePolicy:
         if self.features is None:
             return self
         bound = EnginePolicy(
