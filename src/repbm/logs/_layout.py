@@ -88,8 +88,8 @@ def layout(
 
     by_column = asked.ends.partition("=")[0] if asked.ends and "=" in asked.ends else None
 
-    def free() -> list[str]:
-        taken = {*roles.values(), *observations, *following.values(), *asked.kept, by_column}
+    def free(*but: str) -> list[str]:
+        taken = {*roles.values(), *observations, *following.values(), by_column, *but}
         return [name for name in present if name not in taken]
 
     guessed = _guess(roles, free, dtype_of, asked)
@@ -100,7 +100,7 @@ def layout(
         if roles[role] is None and not (role == "episode" and alone):
             faults.add(_lacking(role, free(), present, where))
     for role in OPTIONAL:
-        near = nearest(role, free())
+        near = nearest(role, free(*asked.kept))
         if roles[role] is None and role not in asked.renames and near:
             faults.add(
                 LogFault(
@@ -112,8 +112,8 @@ def layout(
             )
     left_out: list[str] = []
     if asked.needs_observations and not observations:
-        left_out = [name for name in free() if told_later(name) or is_identity(name)]
-        observations = {name: name for name in free() if name not in left_out}
+        left_out = [name for name in free(*asked.kept) if told_later(name) or is_identity(name)]
+        observations = {name: name for name in free(*asked.kept) if name not in left_out}
         if faults.found:
             observations = {}
         elif observations:

@@ -52,7 +52,7 @@ def cleaned(series: pl.Series) -> pl.Series:
 def share_of_numbers(series: pl.Series) -> float:
     """The share of the values of a column of text that are numbers."""
     given = series.drop_nulls()
-    return given.cast(pl.Float64, strict=False).is_not_null().sum() / len(given) if len(given) else 0.0
+    return float(given.cast(pl.Float64, strict=False).is_not_null().to_numpy().mean()) if len(given) else 0.0
 
 
 def _parsed_times(series: pl.Series) -> Iterator[pl.Series]:

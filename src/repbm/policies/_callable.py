@@ -6,7 +6,6 @@ import inspect
 import textwrap
 import traceback
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,20 @@ def source_of(function: Callable[..., Any]) -> str | None:
         return textwrap.dedent(inspect.getsource(function)).rstrip()
     except (OSError, TypeError):
         return None
+
+
+def called(who: str, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    """What a user's function returns; where it fails, the error says at which line."""
+    try:
+        return function(*given, **named)
+    except InputError:
+        raise
+    except (Exception, SystemExit) as fault:
+        # After our own frame comes the function; the last line of its file says most.
+        frames = traceback.extract_tb(fault.__traceback__)[1:]
+        own = [frame for frame in frames if frame.filename == frames[0].filename]
+        where = f"{own[-1].filename}:{own[-1].lineno}" if own else None
+        raise InputError(f"{who} fails with {type(fault).__name__}: {fault}", where=where) from fault
 
 
 class CallablePolicy(ObservationPolicy):
@@ -76,18 +89,7 @@ class CallablePolicy(ObservationPolicy):
 
     def answer(self, observations: Float[np.ndarray, "batch dimensions"]) -> Any:
         """What the function returns."""
-        who = f"policy {self.name}"
-        try:
-            return self.function(np.ascontiguousarray(observations))
-        except InputError:
-            raise
-        except (Exception, SystemExit) as fault:
-            # After our own frames comes the function; the last line of its file says most.
-            here = Path(__file__).parent
-            frames = [one for one in traceback.extract_tb(fault.__traceback__)[1:] if Path(one.filename).parent != here]
-            own = [frame for frame in frames if frame.filename == frames[0].filename]
-            where = f"{own[-1].filename}:{own[-1].lineno}" if own else None
-            raise InputError(f"{who} fails with {type(fault).__name__}: {fault}", where=where) from fault
+        return called(f"policy {self.name}", self.function, np.ascontiguousarray(observations))
 
     def _knows(self, labels: tuple[Label, ...], who: str) -> None:
         unknown = [label for label in labels if self.actions is not None and label not in self.actions]

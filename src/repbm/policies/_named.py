@@ -14,7 +14,7 @@ from jaxtyping import Float
 from repbm.core import InputError, Label, as_label, nearest, optional
 from repbm.data import Encoding, Kind
 from repbm.policies._base import Choices, ObservationPolicy, checked_probabilities
-from repbm.policies._callable import CallablePolicy, source_of
+from repbm.policies._callable import CallablePolicy, called, source_of
 
 _ROWS, _FRAMES = ("row",), ("df", "frame")
 _ARRAYS = ("ndarray", "Series", "Float[")
@@ -152,20 +152,20 @@ class NamedPolicy(ObservationPolicy):
         wanted = self._columns()
         decoded = self.encoding.decoded(observations, list(wanted.values()))
         columns = {name: decoded[ours] for name, ours in wanted.items()}
+        who, act = f"policy {self.name}", self.function
         if self.form is Form.MAPPING:
-            return self.function(columns)
+            return called(who, act, columns)
         if self.form is Form.COLUMNS:
-            return self.function(**columns)
-        if self.form is Form.POLARS:
-            return self.function(optional("polars", "polars").DataFrame(self._nullable(columns, wanted)))
+            return called(who, act, **columns)
         if self.form is Form.PANDAS:
-            return self.function(optional("pandas", "pandas").DataFrame(columns))
+            return called(who, act, optional("pandas", "pandas").DataFrame(columns))
         values = self._nullable(columns, wanted)
-        rows = zip(*values.values(), strict=True)
-        names = tuple(values)
+        if self.form is Form.POLARS:
+            return called(who, act, optional("polars", "polars").DataFrame(values))
+        rows = (dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True))
         if self.form is Form.ROW:
-            return [_plain(self.function(dict(zip(names, row, strict=True)))) for row in rows]
-        return [_plain(self.function(**dict(zip(names, row, strict=True)))) for row in rows]
+            return [_plain(called(who, act, row)) for row in rows]
+        return [_plain(called(who, act, **row)) for row in rows]
 
     def _nullable(self, columns: Mapping[str, np.ndarray], wanted: Mapping[str, str]) -> dict[str, list[Any]]:
         """The columns as lists, with None where a value is missing."""
