@@ -266,7 +266,6 @@ def test_a_behavior_that_cannot_be_learned(program: Program, zeros_file: str) ->
         pytest.param("PK\x03\x04 \x00\x01 junk", ("log.csv",), id="binary"),
         pytest.param(b"\xff\xfe\x00\x9d,\xc3\x28\n\x80,\x81\n", ("log.csv",), id="no UTF-8"),
         pytest.param("once upon a time\nthere was a log\n", ("no column 'episode'",), id="prose"),
-        pytest.param("episode;step;action;reward\n1;0;1;1\n", ("separated by semicolons", "commas"), id="semicolons"),
         pytest.param("episode,action,reward\n1,0,1,9,9\n1,0\n", ("log.csv", "no CSV"), id="ragged"),
         pytest.param(GOOD.head(0).write_csv(), ("empty",), id="only a header"),
         pytest.param(GOOD.write_csv().replace("0.25", ""), ("'behavior_prob'", "row 3", "empty"), id="empty cell"),
@@ -807,16 +806,6 @@ def test_the_largest_observations(age: float) -> None:
 @pytest.mark.parametrize("age", [1e308, -2e100])
 def test_observations_whose_sums_exceed_floating_point(age: float) -> None:
     says(refusal(cell("obs_age", 3, age)), "row 3", "'obs_age'", f"{age:g}", "floating point", "larger units")
-
-
-@pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
-def test_columns_separated_otherwise_are_named(program: Program, mark: str, name: str) -> None:
-    path = program.folder / "log.csv"
-    path.write_text(GOOD.write_csv(separator=mark))
-    code, _, error = program.run(path, "--policy", POLICY)
-    assert code == 2
-    assert f"separated by {name}" in error
-    assert "commas" in error
 
 
 def test_empty_cells_are_counted(program: Program) -> None:

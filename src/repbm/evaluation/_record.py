@@ -13,7 +13,7 @@ from repbm.data import Encoding, Trajectories
 from repbm.estimators import Case, EstimatorSpec
 from repbm.evaluation._options import Question
 from repbm.evaluation._store import fingerprint
-from repbm.logs import Individuals, Source
+from repbm.logs import Individuals, Source, stands_for_files
 from repbm.policies import LearnedBehavior, Policy
 
 
@@ -56,7 +56,7 @@ def record(
     new: Individuals | None = None,
 ) -> dict[str, Any]:
     """How the result was made: enough to make it again where everything was given as words."""
-    path = Path(log) if isinstance(log, str | Path) and Path(log).exists() else None
+    path = Path(log) if isinstance(log, str | Path) and stands_for_files(log) else None
     words = given if isinstance(given, Mapping) else {next(iter(policies)): given}
     return {
         "version": __version__,

@@ -12,6 +12,7 @@ from repbm.evaluation._evaluate import evaluate
 from repbm.evaluation._options import Question
 from repbm.evaluation._result import Evaluation
 from repbm.evaluation._store import fingerprint
+from repbm.logs import stands_for_files
 from repbm.policies.adapters import as_policy
 
 
@@ -27,7 +28,9 @@ def repeat(folder: str | Path, *, trust_pickle: bool = False, progress: Progress
     if run.get("version") != __version__:
         raise InputError(f"this result is of version {run.get('version')}, this program is {__version__}", where=where)
     log = _words(arguments["log"], "the log", where)
-    if Path(log).exists() and fingerprint(Path(log)) != sha:
+    if log == "-":
+        raise InputError("the log was read from standard input", where=where, fix="evaluate a file")
+    if stands_for_files(log) and fingerprint(Path(log)) != sha:
         raise InputError("the log has changed since", where=log, fix="evaluate it anew")
     policies = {name: _words(words, f"policy '{name}'", where) for name, words in arguments["policies"].items()}
     individuals, question = arguments["individuals"], Question.of(arguments)

@@ -1,8 +1,9 @@
 """From files, data frames, arrays and datasets of other libraries to Trajectories."""
 
+from repbm.logs._files import files_of, stands_for_files
 from repbm.logs._individuals import Individuals, read_individuals
 from repbm.logs._read import read_log
-from repbm.logs._tables import Source, files_of
+from repbm.logs._tables import Source
 from repbm.logs._write import log_frame
 
-__all__ = ["Individuals", "Source", "files_of", "log_frame", "read_individuals", "read_log"]
+__all__ = ["Individuals", "Source", "files_of", "log_frame", "read_individuals", "read_log", "stands_for_files"]

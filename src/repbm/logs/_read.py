@@ -11,10 +11,11 @@ from repbm.data import Categorical, Encoding, Trajectories
 from repbm.logs._columns import Columns, whole
 from repbm.logs._ends import checked_ends, column_of, endings
 from repbm.logs._faults import Faults
+from repbm.logs._files import Part
 from repbm.logs._layout import Asked, Layout, layout
 from repbm.logs._observed import codings_of, final_observations, observations_of
 from repbm.logs._structure import Structure, structure
-from repbm.logs._tables import Part, Source, Table, joined, parts_of
+from repbm.logs._tables import Source, Table, joined, parts_of
 from repbm.logs._typed import typed
 
 
