@@ -85,8 +85,7 @@ def file_part(path: Path) -> Part:
         return _framed(_guarded(lambda: read_text(path), where, "CSV"), where)
     if ending in _EXCEL:
         optional("fastexcel", "excel")
-        read = _guarded(lambda: pl.read_excel(path, infer_schema_length=None), where, "Excel")
-        return _framed(read, where)
+        return _framed(_guarded(lambda: pl.read_excel(path, infer_schema_length=None), where, "Excel"), where)
     schema = _guarded(lambda: pl.read_parquet_schema(path), where, "Parquet")
 
     def read(columns: Sequence[str]) -> pl.DataFrame:

@@ -51,7 +51,7 @@ def parts_of(source: Source) -> list[Part]:
     """The tables that a source consists of."""
     if isinstance(source, str) and source.startswith(MINARI):
         return [_foreign(lambda: named_minari(source), source)]
-    if str(source) == STANDARD_INPUT:
+    if isinstance(source, str | Path) and str(source) == STANDARD_INPUT:
         return [standard_input()]
     if isinstance(source, str | Path):
         return [_stored(path) for path in files_of(Path(source))]
