@@ -15,7 +15,8 @@ def evaluate(
     log: Annotated[
         str,
         typer.Argument(
-            help="A CSV or Parquet file, or a folder of them; one row a step. Also minari:NAME, and FILE.h5 of d3rlpy."
+            help="A CSV, Parquet or Excel file, a folder or a pattern of them, or - for standard input; one row a step. "
+            "Also minari:NAME, and FILE.h5 of d3rlpy."
         ),
     ],
     policy: Annotated[

@@ -51,7 +51,7 @@ def endings(
     if only_last:
         said = f"every episode is taken to end with its {layout.reward} (otherwise: --ends truncated or COLUMN=VALUE)"
         return np.full(len(lengths), True), said
-    raise no_ends(table.names[0])
+    raise no_ends(table.names[0], layout.hint)
 
 
 def _ended(table: Table, name: str, found: Structure) -> np.ndarray:

@@ -14,10 +14,9 @@ from repbm.logs._guesses import USUAL, is_identity, meant, names_somebody, told_
 REQUIRED = ("episode", "action", "reward")
 OPTIONAL = ("step", "terminated", "truncated", "behavior_prob")
 ALIASES = {"behavior_prob": ("pscore", "propensity", "action_prob")}
-SAY_ENDS = (
-    "name yours with --column terminated=THEIRS or --ends COLUMN=VALUE (such as died=yes), or say how every episode "
-    "ends: --ends terminated (its world ended it), --ends truncated (the log stopped), --ends reward (the world ended "
-    "it if its last reward is not 0) or --ends horizon (if it is not the longest)"
+_SAY_ENDS = (
+    "or say how every episode ends: --ends terminated (its world ended it), --ends truncated (the log stopped), "
+    "--ends reward (the world ended it if its last reward is not 0) or --ends horizon (if it is not the longest)"
 )
 
 
@@ -40,6 +39,8 @@ class Layout:
     guessed: tuple[str, ...] = ()
     """Which of our columns were found by usual names; `obs` where all that is left was taken for observations."""
     notes: tuple[str, ...] = ()
+    hint: str | None = None
+    """A column that may tell how episodes end."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -110,6 +111,7 @@ def layout(
                     option=f"--column {role}={near}",
                 )
             )
+    hint = meant("terminated", free())
     left_out: list[str] = []
     if asked.needs_observations and not observations:
         left_out = [name for name in free(*asked.kept) if told_later(name) or is_identity(name)]
@@ -132,7 +134,7 @@ def layout(
             )
         )
     if faults.found and not (roles["terminated"] or asked.ends or alone) and "terminated" not in asked.renames:
-        faults.add(no_ends(where))
+        faults.add(no_ends(where, hint))
     action, reward = roles["action"], roles["reward"]
     if faults.found or action is None or reward is None:
         return None
@@ -150,13 +152,17 @@ def layout(
         kept=tuple(asked.kept),
         guessed=tuple(guessed),
         notes=_notes(guessed, left_out, told),
+        hint=hint,
     )
 
 
-def no_ends(where: str) -> LogFault:
-    """Nothing says how episodes end."""
-    what, option = "there is no column 'terminated'", "--ends terminated|truncated|COLUMN=VALUE"
-    return LogFault(what, where=where, fix=SAY_ENDS, option=option)
+def no_ends(where: str, hint: str | None) -> LogFault:
+    """Nothing says how episodes end; `hint` is a column that may."""
+    named = "name yours with --column terminated=THEIRS or --ends COLUMN=VALUE (such as died=yes), "
+    if hint:
+        named = f"if '{hint}' tells it, say --ends {hint}=VALUE, the value of those that ended, "
+    option = f"--ends {hint}=VALUE" if hint else "--ends terminated (or truncated)"
+    return LogFault("there is no column 'terminated'", where=where, fix=named + _SAY_ENDS, option=option)
 
 
 def _renamed(
