@@ -16,7 +16,7 @@ from repbm.estimators import Case
 from repbm.evaluation import evaluate
 from repbm.logs import read_log
 from repbm.policies import Form, Greedy, NamedPolicy, Softened, form_of
-from repbm.policies.adapters import as_policy
+from repbm.policies.adapters import as_policy, classifier_policy
 from tests.test_bad_input import GOOD, Program, says
 from tests.test_tables import survival
 
@@ -266,3 +266,24 @@ def test_tables_of_spreadsheets(tmp_path: Path, content: bytes) -> None:
     ward = LOG.sort("patient_id", "day")["ward"]
     log = LOG.rename({"ward": "wärd"})
     assert decided(tmp_path / "rules.csv", log) == ["drug" if one == "icu" else "wait" for one in ward]
+
+
+def test_classifiers_of_named_columns_see_the_log_as_it_is() -> None:
+    from sklearn.compose import make_column_transformer
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OrdinalEncoder
+
+    frame = LOG.sort("patient_id", "day").to_pandas()[["ward", "lactate"]]
+    coded = make_column_transformer((OrdinalEncoder(), ["ward"]), remainder="passthrough")
+    model = make_pipeline(coded, HistGradientBoostingClassifier(max_iter=5)).fit(frame, WANTED)
+    assert decided(Greedy(classifier_policy(model))) == list(model.predict(frame))
+
+
+def test_groups_are_told_in_words_of_the_log() -> None:
+    from sklearn.tree import DecisionTreeRegressor
+
+    from repbm.inference._subgroups import leaf_conditions
+
+    tree = DecisionTreeRegressor(max_depth=1).fit(np.array([[0.0, 1.0], [1.0, 1.0]]), [0.0, 1.0])
+    assert set(leaf_conditions(tree, ("ward=icu", "age")).values()) == {("not ward=icu",), ("ward=icu",)}

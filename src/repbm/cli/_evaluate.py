@@ -15,7 +15,7 @@ def evaluate(
     log: Annotated[
         str,
         typer.Argument(
-            help="A CSV, Parquet or Excel file, a folder or a pattern of them, or - for standard input; one row a step. "
+            help="A CSV, Parquet or Excel file, a folder or a pattern of them, - for standard input; one row a step. "
             "Also minari:NAME, and FILE.h5 of d3rlpy."
         ),
     ],

@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float, Shaped
 
-OTHER = "other"
-"""What rare and new categories are called."""
 _HALF = 0.5
 _DAY = 86_400_000_000
 
@@ -39,6 +37,9 @@ class Coding:
     `fill` stands in its place.
     """
 
+    OTHER: ClassVar[str] = "other"
+    """What rare and new categories are called."""
+
     name: str
     column: str
     """What the table calls it."""
@@ -56,7 +57,7 @@ class Coding:
     def shown(self) -> tuple[str, ...]:
         """The categories that have a column of their own."""
         alone = self.levels[1:] if len(self.levels) == 2 and not self.other else self.levels
-        return (*alone, OTHER) if self.other else alone
+        return (*alone, self.OTHER) if self.other else alone
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import polars as pl
 from jaxtyping import Float
 
 from repbm.core import EncodingRules, InputError
-from repbm.data import OTHER, Coding, Kind
+from repbm.data import Coding, Kind
 from repbm.logs._columns import Columns
 from repbm.logs._typed import cleaned, share_of_numbers
 
@@ -84,8 +84,8 @@ def _category(name: str, column: str, at: Columns, words: pl.Series, rules: Enco
         )
     few = (sizes < rules.rare_rows) & (sizes < rules.rare_share * len(given))
     few |= np.arange(len(levels)) >= rules.most_categories
-    few |= np.asarray([level == OTHER for level in levels])
-    grouped = sorted(level for level, rare in zip(levels, few, strict=True) if rare and level != OTHER)
+    few |= np.asarray([level == Coding.OTHER for level in levels])
+    grouped = sorted(level for level, rare in zip(levels, few, strict=True) if rare and level != Coding.OTHER)
     kept = tuple(sorted(level for level, rare in zip(levels, few, strict=True) if not rare))
     return Coding(name, column, Kind.CATEGORY, kept, bool(few.any()), tuple(grouped[: rules.most_categories]))
 
@@ -120,7 +120,7 @@ def encoded(
                 fix=f"it shows {', '.join(coding.levels)}",
             )
         for k, level in enumerate(coding.shown):
-            fits = ~known if coding.other and level == OTHER else words == level
+            fits = ~known if coding.other and level == Coding.OTHER else words == level
             result[:, k] = fits.fill_null(False).cast(pl.Float64).to_numpy()
     else:
         result[:, 0] = _numbers(coding, at, series, begun, column)

@@ -16,7 +16,7 @@ from repbm.logs._layout import Asked, Layout, layout
 from repbm.logs._observed import codings_of, final_observations, observations_of
 from repbm.logs._structure import Structure, structure
 from repbm.logs._tables import Source, Table, joined, parts_of
-from repbm.logs._typed import typed
+from repbm.logs._typed import typed, without_nan
 
 
 def read_log(
@@ -150,7 +150,7 @@ def _rewards(at: Columns, found: Layout, shape: Structure) -> tuple[np.ndarray, 
     """The rewards, and whether they stand in last rows alone, with nothing in the others."""
     series = at.series(found.reward)
     if series.dtype.is_float():
-        series = series.fill_nan(None) if series.is_nan().any() else series
+        series = without_nan(series)
     if series.null_count():
         empty = series.is_null().to_numpy()
         last = np.zeros(len(empty), dtype=bool)

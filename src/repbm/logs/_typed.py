@@ -25,7 +25,7 @@ _TIMES = (
 def typed(series: pl.Series) -> pl.Series:
     """A column of text as what it holds, if all of it is; NaN as missing."""
     if series.dtype.is_float():
-        return series.fill_nan(None) if series.is_nan().any() else series
+        return without_nan(series)
     if series.dtype != pl.String:
         return series
     text = cleaned(series)
@@ -41,6 +41,12 @@ def typed(series: pl.Series) -> pl.Series:
         if found.null_count() == bare.null_count():
             return found.fill_nan(None) if found.dtype.is_float() else found
     return text
+
+
+def without_nan(series: pl.Series) -> pl.Series:
+    """A column of floats with nothing in place of NaN. A sum is no number if a value is none, and quick."""
+    total = series.sum()
+    return series.fill_nan(None) if total != total else series
 
 
 def cleaned(series: pl.Series) -> pl.Series:

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from repbm.core import nearest
-from repbm.data import OTHER, Coding, Kind
+from repbm.data import Coding, Kind
 
 _SIGNS = {"≤": "<=", "≥": ">=", "=<": "<=", "=>": ">="}
 _ABSENT = ("missing", "empty")
@@ -76,7 +76,7 @@ def _values(text: str, cell: str, coding: Coding) -> Holds:
 
 def _level(text: str, coding: Coding) -> str:
     """The category that is meant: as the log spells it, or in other case."""
-    known = (*coding.levels, *((OTHER,) if coding.other else ()))
+    known = (*coding.levels, *((Coding.OTHER,) if coding.other else ()))
     same = [level for level in known if level.lower() == text.lower()]
     if text in known or len(same) == 1:
         return text if text in known else same[0]
