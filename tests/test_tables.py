@@ -13,6 +13,7 @@ import pytest
 
 from repbm.core import EncodingRules, InputError
 from repbm.data import Encoding, Kind, Trajectories
+from repbm.doctor import examine
 from repbm.evaluation import Evaluation, Reading, evaluate
 from repbm.logs import read_individuals, read_log
 from tests.test_bad_input import GOOD, Program, put, says
@@ -254,6 +255,45 @@ def test_logs_of_one_step(drop: tuple[str, ...]) -> None:
 def test_a_log_that_may_have_episodes_is_not_taken_apart() -> None:
     with pytest.raises(InputError, match="--column episode=stay_number"):
         read_log(GOOD.rename({"episode": "stay_number"}).drop("step", "terminated"))
+
+
+def test_outcomes_may_be_words(program: Program) -> None:
+    words = {0: "died", 1: "Survived"}
+    told = pl.col("outcome").replace_strict(words, return_dtype=pl.String)
+    log = program.store(survival().with_columns(told), "survival.csv")
+    policy = f"{program.write('policy.py', 'def act(row): return 1')}:act"
+    message = program.refuses(log, policy=policy)
+    says(message, "'outcome' holds text (Survived, died)", "--worth Survived=NUMBER --worth died=NUMBER")
+    assert "terminated" not in message
+    says(
+        program.refuses(log, "--worth", "survived=1", policy=policy),
+        "'died', whose worth is not said",
+        "--worth died=NUMBER",
+    )
+    says(program.refuses(log, "--worth", "survived", policy=policy), "--worth survived", "WORD=NUMBER")
+    assert read_log(log, worth={"survived": 1, "died": 0}).rewards.tolist() == read_log(survival()).rewards.tolist()
+
+
+def test_decimal_commas_are_no_categories() -> None:
+    log = GOOD.with_columns(obs_age=pl.Series(["0,5", "0,6", "0,7", "."]))
+    with pytest.raises(InputError, match="'obs_age' is '0,5', which is no number"):
+        read_log(log)
+
+
+def test_only_what_is_wrong_is_said() -> None:
+    """An outcome in last rows alone is an end, whatever else has to be said."""
+    with pytest.raises(InputError) as caught:
+        read_log(survival().rename({"treatment": "drug"}))
+    says(str(caught.value), "no column 'action'", "--column action=drug")
+    assert "terminated" not in str(caught.value)
+
+
+def test_an_outcome_in_every_row_is_a_warning() -> None:
+    last = pl.col("outcome").last().over("patient_id")
+    repeated, once = (examine(read_log(log, ends="terminated")) for log in (survival().with_columns(last), survival()))
+    found = [finding.check for finding in repeated.findings]
+    assert "repeated outcome" in found
+    assert "repeated outcome" not in [finding.check for finding in once.findings]
 
 
 # Steps.

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from repbm.cli._log_options import Columns, Ends, Gaps, Missing, columns_of, policies_of
+from repbm.cli._log_options import Columns, Ends, Gaps, Missing, Worth, columns_of, policies_of, worth_of
 from repbm.cli._rules import Rules, thresholds_of
 
 
@@ -19,6 +19,7 @@ def doctor(
     ends: Ends = None,
     missing: Missing = "impute",
     gaps: Gaps = "refuse",
+    worth: Worth = None,
     rule: Rules = None,
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Load policies from pickles, which can run any code.")
@@ -38,8 +39,16 @@ def doctor(
     policies = policies_of(policy or [], trust_pickle)
     keep = list(dict.fromkeys(column for one in policies.values() for column in one.needs_columns))
     rules = thresholds_of(rule or [])
-    options = {"columns": columns_of(column or []), "ends": ends, "missing": missing, "gaps": gaps}
-    data = read_log(log, keep=keep, rules=rules.encoding, **options)
+    data = read_log(
+        log,
+        columns=columns_of(column or []),
+        keep=keep,
+        ends=ends,
+        missing=missing,
+        gaps=gaps,
+        worth=worth_of(worth or []),
+        rules=rules.encoding,
+    )
     for note in data.encoding.notes if data.encoding else ():
         typer.echo(f"note: {note}", err=True)
     found = examine(data, policies, thresholds=rules)

@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from repbm.cli._log_options import Columns, Ends, Gaps, Missing, columns_of, named_policies, policies_of
+from repbm.cli._log_options import (
+    Columns,
+    Ends,
+    Gaps,
+    Missing,
+    Worth,
+    columns_of,
+    named_policies,
+    policies_of,
+    worth_of,
+)
 from repbm.cli._rules import Rules, thresholds_of
 
 
@@ -40,6 +50,7 @@ def evaluate(
     ends: Ends = None,
     missing: Missing = "impute",
     gaps: Gaps = "refuse",
+    worth: Worth = None,
     fit: Annotated[
         str, typer.Option(help="How models are fitted: auto (chosen from the log), or paper (as published).")
     ] = "auto",
@@ -94,7 +105,7 @@ def evaluate(
             horizon=horizon,
             level=level,
             seed=seed,
-            reading=Reading(columns_of(column or []), ends=ends, missing=missing, gaps=gaps),
+            reading=Reading(columns_of(column or []), None, ends, missing, gaps, worth_of(worth or [])),
             fitting=Fitting(fit, folds, refits),
             thresholds=thresholds_of(rule or []),
             individuals=individuals,

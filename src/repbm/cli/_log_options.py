@@ -23,6 +23,10 @@ Ends = Annotated[
 Missing = Annotated[
     str, typer.Option(help="Missing observations: impute (the median, and a column that says so) or refuse.")
 ]
+Worth = Annotated[
+    list[str] | None,
+    typer.Option(help="What a word in the column of rewards is worth, as in survived=1. Repeatable."),
+]
 Gaps = Annotated[str, typer.Option(help="Steps that are skipped: refuse or allow.")]
 
 
@@ -46,6 +50,21 @@ def named_policies(given: list[str]) -> dict[str, str]:
             raise InputError(f"policy '{name}' is given twice", fix="give each a name: --policy NAME=...")
         named[name] = rest
     return named
+
+
+def worth_of(given: list[str]) -> dict[str, float]:
+    from repbm.core import InputError
+
+    worth: dict[str, float] = {}
+    for words in given:
+        word, equals, number = words.rpartition("=")
+        try:
+            worth[word] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals or not word:
+            raise InputError(f"--worth {words}", fix="say --worth WORD=NUMBER, as in survived=1")
+    return worth
 
 
 def columns_of(given: list[str]) -> dict[str, str]:

@@ -196,6 +196,7 @@ def _read(
             ends=options.ends,
             missing=options.missing,
             gaps=options.gaps,
+            worth=options.worth,
             needs_observations=needs,
             rules=question.thresholds.encoding,
         )

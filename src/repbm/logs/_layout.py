@@ -64,6 +64,7 @@ class Asked:
 def layout(
     present: Sequence[str],
     dtype_of: Callable[[str], pl.DataType],
+    has_gaps: Callable[[str], bool],
     asked: Asked,
     where: str,
     faults: Faults,
@@ -134,7 +135,10 @@ def layout(
             )
         )
     if faults.found and not (roles["terminated"] or asked.ends or alone) and "terminated" not in asked.renames:
-        faults.add(no_ends(where, hint))
+        reward = roles["reward"] if roles["reward"] in present else meant("reward", free())
+        # An outcome in last rows alone is an end.
+        if reward is None or not has_gaps(reward):
+            faults.add(no_ends(where, hint))
     action, reward = roles["action"], roles["reward"]
     if faults.found or action is None or reward is None:
         return None

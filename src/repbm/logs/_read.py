@@ -14,9 +14,10 @@ from repbm.logs._faults import Faults
 from repbm.logs._files import Part
 from repbm.logs._layout import Asked, Layout, layout
 from repbm.logs._observed import codings_of, final_observations, observations_of
-from repbm.logs._structure import Structure, structure
+from repbm.logs._rewards import in_last_rows, rewards_of, valued
+from repbm.logs._structure import structure
 from repbm.logs._tables import Source, Table, joined, parts_of
-from repbm.logs._typed import typed, without_nan
+from repbm.logs._typed import typed
 
 
 def read_log(
@@ -28,6 +29,7 @@ def read_log(
     ends: str | None = None,
     missing: str = "impute",
     gaps: str = "refuse",
+    worth: Mapping[str, float] | None = None,
     needs_observations: bool = True,
     rules: EncodingRules = EncodingRules(),  # noqa: B008 - frozen
 ) -> Trajectories:
@@ -51,7 +53,8 @@ def read_log(
 
     A log without a column `terminated` needs `ends`: "terminated" or "truncated" (all episodes), "reward" (those whose
     last reward is not 0 terminated), "horizon" (all but the longest did) or "COLUMN=VALUE"; unless each episode has one
-    row, or rewards stand in last rows alone. `all_terminated` is a short form of the first two.
+    row, or rewards stand in last rows alone. `all_terminated` is a short form of the first two. `worth` says what each
+    word is worth where rewards are text.
     """
     ends = checked_ends(ends)
     if ends is None and all_terminated is not None:
@@ -76,6 +79,8 @@ def read_log(
     if further is not None and further not in parts[0].schema:
         raise InputError(f"--ends {ends}: there is no column '{further}'", where=parts[0].name)
     table = joined(parts, list(dict.fromkeys([*found.columns, *([further] if further else [])])))
+    if worth:
+        table.columns[found.reward] = valued(table.columns[found.reward], worth, found.reward, table)
     return _trajectories(table, found, ends, missing, gaps == "allow", rules)
 
 
@@ -85,7 +90,10 @@ def _layout(part: Part, asked: Asked, faults: Faults) -> Layout | None:
         # What only looks like text, or like numbers with fractions, is looked at closer.
         return whole(typed(part.read([name])[name])).dtype if dtype.is_float() or str(dtype) == "String" else dtype
 
-    return layout(list(part.schema), dtype_of, asked, part.name, faults)
+    def has_gaps(name: str) -> bool:
+        return bool(typed(part.read([name])[name]).null_count())
+
+    return layout(list(part.schema), dtype_of, has_gaps, asked, part.name, faults)
 
 
 def _trajectories(
@@ -100,20 +108,21 @@ def _trajectories(
     if shape is None:
         # Whatever else is wrong can be said all the same.
         at = Columns(table, table.columns[found.action].is_not_null().to_numpy())
-        faults.tried(lambda: at.numbers(found.reward, gaps=True))
+        faults.tried(lambda: rewards_of(at, found.reward, True))
         codings_of(at, found, None, missing, rules, faults)
         faults.settle()
         raise AssertionError
     at = Columns(table, shape.rows)
     actions = faults.tried(lambda: at.labels(found.action, "an action"))
-    earned = faults.tried(lambda: _rewards(at, found, shape))
+    only_last = in_last_rows(at, found.reward, shape)
+    rewards = faults.tried(lambda: rewards_of(at, found.reward, only_last))
     behavior = None
     if found.behavior_prob is not None:
         behavior = faults.tried(lambda: _behavior(at, found.behavior_prob or ""))
     kept = {name: faults.tried(lambda name=name: _kept(at, name)) for name in found.kept}
     codings, notes = codings_of(at, found, shape, missing, rules, faults)
-    rewards, only_last = earned or (np.zeros(int(shape.offsets[-1])), False)
-    ended = faults.tried(lambda: endings(table, found, shape, ends, rewards, only_last))
+    earned = np.zeros(int(shape.offsets[-1])) if rewards is None else rewards
+    ended = faults.tried(lambda: endings(table, found, shape, ends, earned, only_last))
     if faults.found:
         observations_of(at, codings, shape, faults)  # for their faults
     faults.settle()
@@ -134,7 +143,7 @@ def _trajectories(
     return Trajectories(
         observations=observations,
         actions=actions,
-        rewards=rewards,
+        rewards=earned,
         offsets=shape.offsets.astype(np.int64),
         terminated=terminated,
         final_observations=finals,
@@ -144,21 +153,6 @@ def _trajectories(
         columns={name: column for name, column in kept.items() if column is not None},
         encoding=encoding,
     )
-
-
-def _rewards(at: Columns, found: Layout, shape: Structure) -> tuple[np.ndarray, bool]:
-    """The rewards, and whether they stand in last rows alone, with nothing in the others."""
-    series = at.series(found.reward)
-    if series.dtype.is_float():
-        series = without_nan(series)
-    if series.null_count():
-        empty = series.is_null().to_numpy()
-        last = np.zeros(len(empty), dtype=bool)
-        last[shape.offsets[1:] - 1] = True
-        if not empty[last].any() and empty[~last].all():
-            given = np.nan_to_num(at.numbers(found.reward, gaps=True).astype(np.float64), nan=0.0)
-            return given, True
-    return at.numbers(found.reward).astype(np.float64, copy=False), False
 
 
 def _behavior(at: Columns, name: str) -> np.ndarray:

@@ -56,8 +56,8 @@ def cleaned(series: pl.Series) -> pl.Series:
 
 
 def share_of_numbers(series: pl.Series) -> float:
-    """The share of the values of a column of text that are numbers."""
-    given = series.drop_nulls()
+    """The share of the values of a column of text that are numbers, or would be with decimal points."""
+    given = series.drop_nulls().str.replace(",", ".", literal=True)
     return float(given.cast(pl.Float64, strict=False).is_not_null().to_numpy().mean()) if len(given) else 0.0
 
 
