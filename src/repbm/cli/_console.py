@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 def show(evaluation: Evaluation, truth: Mapping[str, float] | None = None) -> None:
     """The estimates and the verdicts; what the doctor warns of goes to standard error."""
     found = evaluation.examination
+    for note in evaluation.run.get("notes", ()):
+        print(f"note: {note}", file=sys.stderr)
     verdicts = {name: verdict.sentence for name, verdict in found.verdicts.items()}
     for finding in found.findings:
         if finding.severity != "remark":

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from repbm.cli._log_options import Columns, Ends, columns_of, ends_of, policies_of
+from repbm.cli._log_options import Columns, Ends, Gaps, Missing, Worth, columns_of, policies_of, worth_of
 from repbm.cli._rules import Rules, thresholds_of
 
 
@@ -17,6 +17,9 @@ def doctor(
     ] = None,
     column: Columns = None,
     ends: Ends = None,
+    missing: Missing = "impute",
+    gaps: Gaps = "refuse",
+    worth: Worth = None,
     rule: Rules = None,
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Load policies from pickles, which can run any code.")
@@ -34,8 +37,20 @@ def doctor(
 
     policies = policies_of(policy or [], trust_pickle)
     keep = list(dict.fromkeys(column for one in policies.values() for column in one.needs_columns))
-    data = read_log(log, columns=columns_of(column or []), keep=keep, all_terminated=ends_of(ends))
-    found = examine(data, policies, thresholds=thresholds_of(rule or []))
+    rules = thresholds_of(rule or [])
+    data = read_log(
+        log,
+        columns=columns_of(column or []),
+        keep=keep,
+        ends=ends,
+        missing=missing,
+        gaps=gaps,
+        worth=worth_of(worth or []),
+        rules=rules.encoding,
+    )
+    for note in data.encoding.notes if data.encoding else ():
+        typer.echo(f"note: {note}", err=True)
+    found = examine(data, policies, thresholds=rules)
     if json:
         typer.echo(as_json(found.to_dict()))
     else:

@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from repbm.cli._log_options import Columns, Ends, columns_of, ends_of, named_policies, policies_of
+from repbm.cli._log_options import (
+    Columns,
+    Ends,
+    Gaps,
+    Missing,
+    Worth,
+    columns_of,
+    named_policies,
+    policies_of,
+    worth_of,
+)
 from repbm.cli._rules import Rules, thresholds_of
 
 
@@ -15,7 +25,8 @@ def evaluate(
     log: Annotated[
         str,
         typer.Argument(
-            help="A CSV or Parquet file, or a folder of them; one row a step. Also minari:NAME, and FILE.h5 of d3rlpy."
+            help="A CSV, Parquet or Excel file, a folder or a pattern of them, - for standard input; one row a step. "
+            "Also minari:NAME, and FILE.h5 of d3rlpy."
         ),
     ],
     policy: Annotated[
@@ -37,6 +48,9 @@ def evaluate(
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     column: Columns = None,
     ends: Ends = None,
+    missing: Missing = "impute",
+    gaps: Gaps = "refuse",
+    worth: Worth = None,
     fit: Annotated[
         str, typer.Option(help="How models are fitted: auto (chosen from the log), or paper (as published).")
     ] = "auto",
@@ -91,7 +105,7 @@ def evaluate(
             horizon=horizon,
             level=level,
             seed=seed,
-            reading=Reading(columns_of(column or []), ends_of(ends)),
+            reading=Reading(columns_of(column or []), None, ends, missing, gaps, worth_of(worth or [])),
             fitting=Fitting(fit, folds, refits),
             thresholds=thresholds_of(rule or []),
             individuals=individuals,

@@ -15,8 +15,19 @@ Columns = Annotated[
 ]
 Ends = Annotated[
     str | None,
-    typer.Option(help="How every episode ends if the log has no such column: terminated or truncated."),
+    typer.Option(
+        help="How episodes end if the log has no such column: terminated or truncated (all), reward (terminated if the "
+        "last reward is not 0), horizon (truncated if it is the longest), or COLUMN=VALUE, as in died=yes."
+    ),
 ]
+Missing = Annotated[
+    str, typer.Option(help="Missing observations: impute (the median, and a column that says so) or refuse.")
+]
+Worth = Annotated[
+    list[str] | None,
+    typer.Option(help="What a word in the column of rewards is worth, as in survived=1. Repeatable."),
+]
+Gaps = Annotated[str, typer.Option(help="Steps that are skipped: refuse or allow.")]
 
 
 def policies_of(given: list[str], trust_pickle: bool) -> dict[str, Policy]:
@@ -41,6 +52,21 @@ def named_policies(given: list[str]) -> dict[str, str]:
     return named
 
 
+def worth_of(given: list[str]) -> dict[str, float]:
+    from repbm.core import InputError
+
+    worth: dict[str, float] = {}
+    for words in given:
+        word, equals, number = words.rpartition("=")
+        try:
+            worth[word] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals or not word:
+            raise InputError(f"--worth {words}", fix="say --worth WORD=NUMBER, as in survived=1")
+    return worth
+
+
 def columns_of(given: list[str]) -> dict[str, str]:
     from repbm.core import InputError
 
@@ -53,11 +79,3 @@ def columns_of(given: list[str]) -> dict[str, str]:
             raise InputError(f"--column {ours} is given twice")
         renames[ours] = theirs
     return renames
-
-
-def ends_of(given: str | None) -> bool | None:
-    from repbm.core import InputError
-
-    if given not in (None, "terminated", "truncated"):
-        raise InputError(f"--ends {given}", fix="say terminated or truncated")
-    return None if given is None else given == "terminated"

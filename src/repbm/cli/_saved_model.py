@@ -39,5 +39,6 @@ def save(evaluation: Evaluation, path: Path) -> None:
         policy=next(iter(asked["policies"].values())),
         observations=model.observation_names,
         actions=model.labels,
+        encoding=evaluation.run["reading"],
     )
     model.save(path, question)

@@ -102,6 +102,7 @@ def _by_model(
     import polars as pl
 
     from repbm.core import InputError, reason
+    from repbm.data import Encoding
     from repbm.logs import read_individuals
     from repbm.models import load_asked
     from repbm.policies import ObservationPolicy, check_repeats
@@ -115,9 +116,10 @@ def _by_model(
     acts = as_policy(policy, trust_pickle=trust_pickle)
     if not isinstance(acts, ObservationPolicy):
         raise InputError(f"policy '{policy}' is known at logged steps only", fix="give a function or a network")
-    acts = acts.bind(loaded.observation_names)
-    people = read_individuals(individuals, loaded.observation_names)
-    notes = _notes(discount, horizon, policy, asked)
+    coded = Encoding.of(asked.encoding) if asked and asked.encoding else None
+    acts = acts.bind(loaded.observation_names, coded)
+    people = read_individuals(individuals, loaded.observation_names, encoding=coded)
+    notes = [*(f"note: {note}" for note in people.notes), *_notes(discount, horizon, policy, asked)]
     discount = discount if discount is not None else asked.discount if asked else 1.0
     horizon = horizon if horizon is not None else asked.horizon if asked else None
     seed = seed if seed is not None else asked.seed if asked else 0

@@ -207,6 +207,23 @@ class LogRules:
 
 
 @dataclass(frozen=True)
+class EncodingRules:
+    """How columns of text become numbers. All conventions."""
+
+    rare_rows: int = 10
+    """A category in fewer rows is put into `other`, if it is also in less than `rare_share` of them: what it means
+    cannot be learned. As for actions (`LogRules.rare_action`)."""
+    rare_share: float = 0.01
+    most_categories: int = 30
+    """Of more categories the most frequent ones are kept, and the rest is `other`: each is a column to be fitted."""
+    mostly_distinct: float = 0.5
+    """A column of text with more than `most_categories` different values, and more than this share of its rows, holds
+    no categories but names or remarks."""
+    mostly_numbers: float = 0.5
+    """A column of text of which more than this share are numbers is one of numbers, with faults."""
+
+
+@dataclass(frozen=True)
 class IntervalRules:
     """How logs are resampled for intervals."""
 
@@ -362,6 +379,7 @@ class Thresholds:
     backtest: BacktestRules = field(default_factory=BacktestRules)
     subgroups: SubgroupRules = field(default_factory=SubgroupRules)
     log: LogRules = field(default_factory=LogRules)
+    encoding: EncodingRules = field(default_factory=EncodingRules)
     choice: ChoiceRules = field(default_factory=ChoiceRules)
     fit: FitRules = field(default_factory=FitRules)
     intervals: IntervalRules = field(default_factory=IntervalRules)

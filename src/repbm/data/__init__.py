@@ -1,6 +1,7 @@
 """Trajectories: the one dataset type, and what is computed from it alone."""
 
 from repbm.data._categorical import Categorical
+from repbm.data._encoding import Coding, Encoding, Kind
 from repbm.data._segments import Block, StepValues, cumulative_products, indices, log_products, over_blocks, totals
 from repbm.data._states import few_states, found_states, numbered_states
 from repbm.data._support import ImportanceWeights, Support, support
@@ -11,7 +12,10 @@ __all__ = [
     "LARGEST_OBSERVATION",
     "Block",
     "Categorical",
+    "Coding",
+    "Encoding",
     "ImportanceWeights",
+    "Kind",
     "StepValues",
     "Support",
     "Trajectories",

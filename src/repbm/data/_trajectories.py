@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int, Shaped
 
 from repbm.core import InputError
 from repbm.data._categorical import Categorical
+from repbm.data._encoding import Encoding
 from repbm.data._segments import StepValues, gather, indices, over_blocks, totals
 
 LARGEST_NUMBER = 1e100
@@ -27,7 +28,8 @@ class Trajectories:
     Memory grows with the steps logged. Every episode has at least one step. `terminated[k]` says that the
     world ended episode k; otherwise the log stopped it (truncated). `final_observations[k]` is the state after
     the last step, NaN where it was not logged. `behavior` is the probability with which the logging policy
-    took each logged action, where known. `columns` carries further columns of the log, one value a step.
+    took each logged action, where known. `columns` carries further columns of the log, one value a step. `encoding`
+    says what the observations were in the table that they came from.
     """
 
     observations: Float[np.ndarray, "steps dimensions"]
@@ -40,6 +42,7 @@ class Trajectories:
     episode_labels: Shaped[np.ndarray, " episodes"] | None = None
     observation_names: tuple[str, ...] = ()
     columns: Mapping[str, Categorical | Float[np.ndarray, " steps"]] = field(default_factory=dict)
+    encoding: Encoding | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

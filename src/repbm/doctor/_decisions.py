@@ -85,6 +85,9 @@ def rewards(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
     before[data.lasts] = False
     if data.longest > 1 and not data.rewards[before].any():
         yield Finding(Severity.REMARK, "rewards", "only last steps are rewarded", "reward")
+    if data.longest > 1 and (data.rewards == np.repeat(data.rewards[data.starts], data.lengths)).all():
+        words = "is the same in all rows of an episode: one outcome, counted once a row?"
+        yield Finding(Severity.WARNING, "repeated outcome", words, "reward", "if so, leave it in last rows alone")
     yield from _shifted(data, rules)
 
 

@@ -47,7 +47,7 @@ class Case:
             )
         if data.observations.size and max(-data.observations.min(), data.observations.max()) > LARGEST_OBSERVATION:
             raise InputError(f"observations are beyond {LARGEST_OBSERVATION:g}", fix="give them in larger units")
-        policy = policy.bind(data.names)
+        policy = policy.bind(data.names, data.encoding)
         return cls(data, policy, policy.decisions(data), discount, horizon, behavior)
 
     @cached_property

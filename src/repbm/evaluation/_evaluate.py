@@ -85,7 +85,9 @@ def evaluate(
     steps.begin("reading the log")
     data = _read(log, policies, asked, question)
     examination = examine(data, thresholds=thresholds)
-    new = None if individuals is None else read_individuals(individuals, data.observation_names, reading.columns)
+    new = None
+    if individuals is not None:
+        new = read_individuals(individuals, data.observation_names, reading.columns, data.encoding)
 
     steps.begin("asking the policies")
     cases = {name: _case(data, name, one, question) for name, one in policies.items()}
@@ -137,7 +139,7 @@ def evaluate(
         if scores is None
         else [{**asdict(score), "chosen": score.dynamics == scores.chosen} for score in scores.scores],
         behavior=None if learned is None else described(learned),
-        run=record(log, policy, policies, chosen, asked is None, individuals, data, question),
+        run=record(log, policy, policies, chosen, asked is None, individuals, data, question, new),
         models=models,
     )
 
@@ -191,7 +193,12 @@ def _read(
             columns=options.columns,
             keep=keep,
             all_terminated=options.all_terminated,
+            ends=options.ends,
+            missing=options.missing,
+            gaps=options.gaps,
+            worth=options.worth,
             needs_observations=needs,
+            rules=question.thresholds.encoding,
         )
 
     data = read(needs)

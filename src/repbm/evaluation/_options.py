@@ -18,10 +18,16 @@ FITS = ("auto", "paper")
 
 @dataclass(frozen=True)
 class Reading:
-    """How the log is read: our column names to the log's own, and how episodes end where no column says it."""
+    """How the log is read (see `read_log`): our column names to the log's own, how episodes end where no column says
+    it, what becomes of missing observations ("impute" or "refuse"), whether steps may be skipped ("allow"), and what
+    words in place of rewards are worth."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
     all_terminated: bool | None = None
+    ends: str | None = None
+    missing: str = "impute"
+    gaps: str = "refuse"
+    worth: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,10 @@ class Question:
             "threshold": list(self.threshold),
             "columns": dict(self.reading.columns),
             "all_terminated": self.reading.all_terminated,
+            "ends": self.reading.ends,
+            "missing": self.reading.missing,
+            "gaps": self.reading.gaps,
+            "worth": dict(self.reading.worth),
             "fit": fit if isinstance(fit, str) else {"own": repr(fit)},
             "folds": self.fitting.folds,
             "refits": self.fitting.refits,
@@ -104,7 +114,9 @@ class Question:
             raise InputError("models were fitted in a way of the user's own", fix="run it again from Python")
         return cls(
             **{name: stored[name] for name in ("discount", "horizon", "level", "seed", "details")},
-            reading=Reading(stored["columns"], stored["all_terminated"]),
+            reading=Reading(
+                *(stored[name] for name in ("columns", "all_terminated", "ends", "missing", "gaps", "worth"))
+            ),
             fitting=Fitting(stored["fit"], stored["folds"], stored["refits"]),
             thresholds=Thresholds.of(stored["thresholds"]),
             threshold=tuple(stored["threshold"]),

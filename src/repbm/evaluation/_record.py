@@ -9,11 +9,11 @@ from typing import Any
 import polars as pl
 
 from repbm._version import __version__
-from repbm.data import Trajectories
+from repbm.data import Encoding, Trajectories
 from repbm.estimators import Case, EstimatorSpec
 from repbm.evaluation._options import Question
 from repbm.evaluation._store import fingerprint
-from repbm.logs import Source
+from repbm.logs import Individuals, Source, stands_for_files
 from repbm.policies import LearnedBehavior, Policy
 
 
@@ -53,13 +53,17 @@ def record(
     individuals: Source | None,
     data: Trajectories,
     question: Question,
+    new: Individuals | None = None,
 ) -> dict[str, Any]:
     """How the result was made: enough to make it again where everything was given as words."""
-    path = Path(log) if isinstance(log, str | Path) and Path(log).exists() else None
+    path = Path(log) if isinstance(log, str | Path) and stands_for_files(log) else None
     words = given if isinstance(given, Mapping) else {next(iter(policies)): given}
     return {
         "version": __version__,
         "log_sha256": fingerprint(data if path is None else path),
+        "reading": (data.encoding or Encoding.of_names(data.names)).to_dict(),
+        "notes": _notes(policies, data, new),
+        "rules": {name: one.text for name, one in policies.items()},
         "arguments": {
             "log": _words(log),
             "policies": {str(name): _words(one) for name, one in words.items()},
@@ -69,6 +73,15 @@ def record(
             **question.to_dict(),
         },
     }
+
+
+def _notes(policies: Mapping[str, Policy], data: Trajectories, new: Individuals | None) -> list[str]:
+    """What was taken for what without being told: by us, and by policies that do not know columns by name."""
+    notes = [] if data.encoding is None else list(data.encoding.notes)
+    ordered = [name for name, one in policies.items() if one.by_order]
+    if ordered and data.observation_names:
+        notes.append(f"{', '.join(ordered)}: observations come in this order: {', '.join(data.observation_names)}")
+    return [*notes, *(() if new is None else new.notes)]
 
 
 def _words(given: Any) -> Any:

@@ -13,7 +13,7 @@ from repbm.evaluation._evaluate import evaluate
 from repbm.evaluation._options import Question
 from repbm.evaluation._result import Evaluation
 from repbm.evaluation._store import fingerprint, read_run
-from repbm.logs import Source
+from repbm.logs import Source, stands_for_files
 from repbm.policies.adapters import as_policy
 
 
@@ -52,7 +52,9 @@ class _Asked:
         where, run = str(folder), read_run(folder)
         arguments, sha = run["arguments"], run["log_sha256"]
         log = _words(arguments.get("log"), "the log", where)
-        if Path(log).exists() and fingerprint(Path(log)) != sha:
+        if log == "-":
+            raise InputError("the log was read from standard input", where=where, fix="evaluate a file")
+        if stands_for_files(log) and fingerprint(Path(log)) != sha:
             raise InputError("the log has changed since", where=log, fix="evaluate it anew")
         try:
             policies = {name: _words(words, f"policy '{name}'", where) for name, words in arguments["policies"].items()}

@@ -107,6 +107,12 @@ def leaf_conditions(tree, names: tuple[str, ...]) -> dict[int, tuple[str, ...]]:
 
 
 def _words(name: str, low: float, high: float) -> str:
+    if name.endswith(" missing") or "=" in name:
+        # A column of 0 and 1: whether it is so.
+        if np.isinf(low) and 0 < high < 1:
+            return f"not {name}"
+        if np.isinf(high) and 0 < low < 1:
+            return name
     if np.isinf(low):
         return f"{name} ≤ {high:.4g}"
     return f"{name} > {low:.4g}" if np.isinf(high) else f"{low:.4g} < {name} ≤ {high:.4g}"

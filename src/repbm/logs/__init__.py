@@ -1,9 +1,10 @@
 """From files, data frames, arrays and datasets of other libraries to Trajectories."""
 
 from repbm.logs._cells import read_cells, write_cells
+from repbm.logs._files import files_of, stands_for_files
 from repbm.logs._individuals import Individuals, read_individuals
 from repbm.logs._read import read_log
-from repbm.logs._tables import Source, files_of
+from repbm.logs._tables import Source
 from repbm.logs._write import log_frame
 
 __all__ = [
@@ -14,5 +15,6 @@ __all__ = [
     "read_cells",
     "read_individuals",
     "read_log",
+    "stands_for_files",
     "write_cells",
 ]

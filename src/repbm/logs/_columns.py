@@ -15,6 +15,17 @@ from repbm.logs._tables import Table
 _FEW_LABELS = 127
 _HARMLESS = 1e30
 """A sum of squares far from the end of single precision."""
+_FLAGS = {
+    "true": True,
+    "false": False,
+    "1": True,
+    "0": False,
+    "yes": True,
+    "no": False,
+    "y": True,
+    "n": False,
+    "": None,
+}
 
 
 @dataclass(frozen=True)
@@ -57,9 +68,7 @@ class Columns:
             count = (
                 f"is empty here and in {where.sum() - 1} more of {len(series)} rows" if where.sum() > 1 else "is empty"
             )
-            fix = (
-                "fill it in, such as with the last value known, and add a column that says so; or leave the column out"
-            )
+            fix = "fill it in (a reward: 0 where nothing was earned)"
             raise self._fault(name, where, count, fix)
         kind = pl.Float32 if series.dtype == pl.Float32 else pl.Float64
         array = series.cast(kind).to_numpy()
@@ -109,10 +118,12 @@ class Columns:
         series = self.series(name)
         if series.dtype == pl.String:
             lowered = series.str.to_lowercase()
-            words = {"true": True, "false": False, "1": True, "0": False, "": None}
+            words = _FLAGS
             odd = lowered.is_not_null() & ~lowered.is_in(list(words))
             if odd.any():
-                raise self._fault(name, odd.to_numpy(), f"is '{series.filter(odd)[0]}'", "give true or false")
+                raise self._fault(
+                    name, odd.to_numpy(), f"is '{series.filter(odd)[0]}'", "give true or false (or --ends COLUMN=VALUE)"
+                )
             series = lowered.replace_strict(list(words), list(words.values()), return_dtype=pl.Boolean)
         elif series.dtype.is_numeric():
             if series.dtype.is_float():

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import polars as pl
+
 from repbm.core import InputError, nearest
+from repbm.logs._faults import Faults, LogFault
+from repbm.logs._guesses import USUAL, is_identity, meant, names_somebody, told_later, usual
 
 REQUIRED = ("episode", "action", "reward")
 OPTIONAL = ("step", "terminated", "truncated", "behavior_prob")
 ALIASES = {"behavior_prob": ("pscore", "propensity", "action_prob")}
-SAY_ENDS = (
-    "name yours with --column terminated=THEIRS, or say how every episode ends: "
-    "--ends terminated (its world ended it) or --ends truncated (the log stopped)"
+_SAY_ENDS = (
+    "or say how every episode ends: --ends terminated (its world ended it), --ends truncated (the log stopped), "
+    "--ends reward (the world ended it if its last reward is not 0) or --ends horizon (if it is not the longest)"
 )
-_USUAL = {
-    "episode": (
-        "episode_id",
-        "trajectory",
-        "trajectory_id",
-        "patient",
-        "patient_id",
-        "subject_id",
-        "user_id",
-    ),
-    "action": ("actions", "act", "treatment"),
-    "reward": ("rewards", "rew", "outcome"),
-    "terminated": ("done", "terminal", "terminals", "dones", "is_terminal"),
-    "step": ("t", "time", "timestep"),
-}
 
 
 @dataclass(frozen=True)
 class Layout:
     """The table's own names for our columns; None or empty where the table has none."""
 
-    episode: str
+    episode: str | None
+    """None: every row is an episode."""
     action: str
     reward: str
     step: str | None
@@ -46,6 +36,11 @@ class Layout:
     next_observations: tuple[str, ...]
     observation_names: tuple[str, ...]
     kept: tuple[str, ...]
+    guessed: tuple[str, ...] = ()
+    """Which of our columns were found by usual names; `obs` where all that is left was taken for observations."""
+    notes: tuple[str, ...] = ()
+    hint: str | None = None
+    """A column that may tell how episodes end."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -55,94 +50,197 @@ class Layout:
         return tuple(dict.fromkeys(name for name in every if name is not None))
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What users say about the columns of their table."""
+
+    renames: Mapping[str, str]
+    """Our names to theirs."""
+    kept: Sequence[str] = ()
+    needs_observations: bool = True
+    ends: str | None = None
+
+
 def layout(
     present: Sequence[str],
-    dtypes_numeric: Mapping[str, bool],
-    renames: Mapping[str, str],
-    kept: Sequence[str],
+    dtype_of: Callable[[str], pl.DataType],
+    has_gaps: Callable[[str], bool],
+    asked: Asked,
     where: str,
-    needs_observations: bool = True,
-    asks_ends: bool = False,
-) -> Layout:
-    """Find our columns among those `present`, by name, alias or the user's renames (ours -> theirs).
+    faults: Faults,
+) -> Layout | None:
+    """Find our columns among those `present`: by name, alias, the user's renames, or the names they usually have.
 
-    `asks_ends`: a column `terminated` is needed, too, though not found here.
+    What is wrong goes to `faults`, and then there is no layout.
     """
-    parts: dict[str, str | None] = {}
+    roles, observations, following = _renamed(present, asked.renames, where, faults)
+    for role in (*REQUIRED, *OPTIONAL):
+        if role not in roles:
+            roles[role] = next((name for name in (role, *ALIASES.get(role, ())) if name in present), None)
+    for name in asked.kept:
+        faults.tried(lambda name=name: _found(name, present, None, where))
+    told = bool(observations)
+    if not observations:
+        observations = {name: name.removeprefix("obs_") for name in present if name.startswith("obs_")}
+    for name in present:
+        if name.startswith("next_obs_"):
+            following.setdefault(name.removeprefix("next_obs_"), name)
+    if not asked.needs_observations:
+        observations, following = {}, {}
+
+    by_column = asked.ends.partition("=")[0] if asked.ends and "=" in asked.ends else None
+
+    def free(*but: str) -> list[str]:
+        taken = {*roles.values(), *observations, *following.values(), by_column, *but}
+        return [name for name in present if name not in taken]
+
+    guessed = _guess(roles, free, dtype_of, asked)
+    alone = roles["episode"] is None and _one_row_each(roles, following, free(), asked)
+    if alone:
+        guessed["episode"] = "every row"
+    for role in REQUIRED:
+        if roles[role] is None and not (role == "episode" and alone):
+            faults.add(_lacking(role, free(), present, where))
+    for role in OPTIONAL:
+        near = nearest(role, free(*asked.kept))
+        if roles[role] is None and role not in asked.renames and near:
+            faults.add(
+                LogFault(
+                    f"column '{near}' looks like '{role}'",
+                    where=where,
+                    fix=f"say --column {role}={near} if it is, or --column {role}= if it is not",
+                    option=f"--column {role}={near}",
+                )
+            )
+    hint = meant("terminated", free())
+    left_out: list[str] = []
+    if asked.needs_observations and not observations:
+        left_out = [name for name in free(*asked.kept) if told_later(name) or is_identity(name)]
+        observations = {name: name for name in free(*asked.kept) if name not in left_out}
+        if faults.found:
+            observations = {}
+        elif observations:
+            guessed["obs"] = ", ".join(observations)
+        else:
+            faults.add(InputError("there are no observation columns (obs_*)", where=where, fix="add some"))
+    if following and set(following) != set(observations.values()):
+        odd = sorted(set(following) ^ set(observations.values()))[0]
+        side = "next_obs_" if odd in following else "obs_"
+        other = "obs_" if odd in following else "next_obs_"
+        faults.add(
+            InputError(
+                f"there is {side}{odd} but no {other}{odd}",
+                where=where,
+                fix="give both for every observation, or no next_obs_*",
+            )
+        )
+    if faults.found and not (roles["terminated"] or asked.ends or alone) and "terminated" not in asked.renames:
+        reward = roles["reward"] if roles["reward"] in present else meant("reward", free())
+        # An outcome in last rows alone is an end.
+        if reward is None or not has_gaps(reward):
+            faults.add(no_ends(where, hint))
+    action, reward = roles["action"], roles["reward"]
+    if faults.found or action is None or reward is None:
+        return None
+    return Layout(
+        episode=roles["episode"],
+        action=action,
+        reward=reward,
+        step=roles["step"],
+        terminated=roles["terminated"],
+        truncated=roles["truncated"],
+        behavior_prob=roles["behavior_prob"],
+        observations=tuple(observations),
+        next_observations=tuple(following[name] for name in observations.values()) if following else (),
+        observation_names=tuple(observations.values()),
+        kept=tuple(asked.kept),
+        guessed=tuple(guessed),
+        notes=_notes(guessed, left_out, told),
+        hint=hint,
+    )
+
+
+def no_ends(where: str, hint: str | None) -> LogFault:
+    """Nothing says how episodes end; `hint` is a column that may."""
+    named = "name yours with --column terminated=THEIRS or --ends COLUMN=VALUE (such as died=yes), "
+    if hint:
+        named = f"if '{hint}' tells it, say --ends {hint}=VALUE, the value of those that ended, "
+    option = f"--ends {hint}=VALUE" if hint else "--ends terminated (or truncated)"
+    return LogFault("there is no column 'terminated'", where=where, fix=named + _SAY_ENDS, option=option)
+
+
+def _renamed(
+    present: Sequence[str], renames: Mapping[str, str], where: str, faults: Faults
+) -> tuple[dict[str, str | None], dict[str, str], dict[str, str]]:
+    """What the user names: our columns, observations (theirs to ours), those after the last step (ours to theirs)."""
+    roles: dict[str, str | None] = {}
     observations: dict[str, str] = {}
     following: dict[str, str] = {}
     for ours, theirs in renames.items():
         if ours == "obs":
             names = [name.strip() for name in theirs.split(",") if name.strip()]
-            observations |= {_found(name, present, ours, where): name for name in names}
+            for name in names:
+                faults.tried(lambda name=name, ours=ours: _found(name, present, ours, where))
+            observations |= {name: name for name in names}
         elif ours in (*REQUIRED, *OPTIONAL):
-            parts[ours] = _found(theirs, present, ours, where) if theirs else None
-        elif ours.startswith("obs_"):
-            observations[_found(theirs, present, ours, where)] = ours.removeprefix("obs_")
-        elif ours.startswith("next_obs_"):
-            following[ours.removeprefix("next_obs_")] = _found(theirs, present, ours, where)
+            if theirs:
+                faults.tried(lambda ours=ours, theirs=theirs: _found(theirs, present, ours, where))
+            roles[ours] = theirs or None
+        elif ours.startswith(("obs_", "next_obs_")):
+            faults.tried(lambda ours=ours, theirs=theirs: _found(theirs, present, ours, where))
+            if ours.startswith("obs_"):
+                observations[theirs] = ours.removeprefix("obs_")
+            else:
+                following[ours.removeprefix("next_obs_")] = theirs
         else:
             guess = nearest(ours, (*REQUIRED, *OPTIONAL, "obs", "obs_NAME", "next_obs_NAME"))
             raise InputError(
                 f"--column {ours}={theirs}: '{ours}' is none of our columns",
                 fix=f"did you mean '{guess}'?" if guess else f"ours are {', '.join((*REQUIRED, *OPTIONAL))}, obs",
             )
-    for role in (*REQUIRED, *OPTIONAL):
-        if role not in parts:
-            parts[role] = next((name for name in (role, *ALIASES.get(role, ())) if name in present), None)
-    for name in kept:
-        _found(name, present, None, where)
-    if not observations:
-        observations = {name: name.removeprefix("obs_") for name in present if name.startswith("obs_")}
-    for name in present:
-        if name.startswith("next_obs_"):
-            following.setdefault(name.removeprefix("next_obs_"), name)
+    return roles, observations, following
 
-    if not needs_observations:
-        observations, following = {}, {}
-    taken = {*parts.values(), *observations, *following.values(), *kept}
-    free = [name for name in present if name not in taken]
-    for role in REQUIRED:
-        if parts[role] is None:
-            raise InputError(f"there is no column '{role}'", where=where, fix=_suggestion(role, free, present))
-    for role in OPTIONAL:
-        guess = nearest(role, free)
-        if parts[role] is None and role not in renames and guess:
-            raise InputError(
-                f"column '{guess}' looks like '{role}'",
-                where=where,
-                fix=f"say --column {role}={guess} if it is, or --column {role}= if it is not",
-            )
-    if needs_observations and not observations:
-        numeric = [name for name in free if dtypes_numeric.get(name)]
-        # Both at once: whoever logs without our names usually logs no ends either.
-        ends = "" if parts["terminated"] or not asks_ends else f"; there is no column 'terminated' either: {SAY_ENDS}"
-        raise InputError(
-            "there are no observation columns (obs_*)",
-            where=where,
-            fix=(f"name yours, as in --column obs={','.join(numeric)}" if numeric else "add some") + ends,
+
+def _guess(
+    roles: dict[str, str | None],
+    free: Callable[[], list[str]],
+    dtype_of: Callable[[str], pl.DataType],
+    asked: Asked,
+) -> dict[str, str]:
+    """Fill in columns by their usual names, where there is just one of them; says which."""
+    guessed: dict[str, str] = {}
+    for role in USUAL:
+        if roles[role] is not None or role in asked.renames or (role == "terminated" and asked.ends is not None):
+            continue
+        found = usual(role, free())
+        if role == "step":
+            found = [name for name in found if dtype_of(name).is_integer() or dtype_of(name).is_temporal()]
+        if len(found) == 1:
+            roles[role] = guessed[role] = found[0]
+    return guessed
+
+
+def _one_row_each(
+    roles: Mapping[str, str | None], following: Mapping[str, str], free: Sequence[str], asked: Asked
+) -> bool:
+    """Whether nothing hints at episodes of several rows, or the user says that there are none."""
+    if "episode" in asked.renames:
+        return not asked.renames["episode"]
+    hints = (roles["step"], roles["terminated"], roles["truncated"], asked.ends)
+    lone = roles["action"] is not None and roles["reward"] is not None and not any(hints) and not following
+    return lone and not any(names_somebody(name) for name in free) and nearest("episode", free) is None
+
+
+def _notes(guessed: Mapping[str, str], left_out: Sequence[str], told: bool) -> tuple[str, ...]:
+    notes = []
+    if guessed:
+        words = [f"{theirs} as {'observations' if ours == 'obs' else ours}" for ours, theirs in guessed.items()]
+        notes.append(f"taken by their names: {'; '.join(words)} (otherwise: --column ours=theirs)")
+    if left_out and not told:
+        notes.append(
+            f"left out, since not known before decisions: {', '.join(left_out)} (to use them: --column obs=...)"
         )
-    if following and set(following) != set(observations.values()):
-        odd = sorted(set(following) ^ set(observations.values()))[0]
-        side = "next_obs_" if odd in following else "obs_"
-        other = "obs_" if odd in following else "next_obs_"
-        raise InputError(
-            f"there is {side}{odd} but no {other}{odd}",
-            where=where,
-            fix="give both for every observation, or no next_obs_*",
-        )
-    required = {role: name for role in REQUIRED if (name := parts[role]) is not None}
-    return Layout(
-        **required,
-        step=parts["step"],
-        terminated=parts["terminated"],
-        truncated=parts["truncated"],
-        behavior_prob=parts["behavior_prob"],
-        observations=tuple(observations),
-        next_observations=tuple(following[name] for name in observations.values()) if following else (),
-        observation_names=tuple(observations.values()),
-        kept=tuple(kept),
-    )
+    return tuple(notes)
 
 
 def _found(theirs: str, present: Sequence[str], ours: str | None, where: str) -> str:
@@ -150,16 +248,23 @@ def _found(theirs: str, present: Sequence[str], ours: str | None, where: str) ->
         return theirs
     guess = nearest(theirs, present)
     asked = f" (asked for as '{ours}')" if ours else ""
-    listed = ", ".join(present[:12]) + (", ..." if len(present) > 12 else "")
-    fix = f"did you mean '{guess}'?" if guess else f"the columns are {listed}"
+    fix = f"did you mean '{guess}'?" if guess else f"the columns are {_listed(present)}"
     raise InputError(f"there is no column '{theirs}'{asked}", where=where, fix=fix)
 
 
-def _suggestion(role: str, free: Sequence[str], present: Sequence[str]) -> str:
-    lowered = {name.lower(): name for name in free}
-    usual = (role, *_USUAL.get(role, ()))
-    guess = next((lowered[name] for name in usual if name in lowered), None) or nearest(role, free)
+def _lacking(role: str, free: Sequence[str], present: Sequence[str], where: str) -> InputError:
+    several = usual(role, free)
+    guess = meant(role, free) or nearest(role, free)
+    if role == "episode":
+        guess = guess or next((name for name in free if names_somebody(name)), None)
+    fix = f"name yours with --column {role}=THEIRS (the columns are {_listed(present)})"
     if guess:
-        return f"if it is '{guess}', say --column {role}={guess}"
-    listed = ", ".join(present[:12]) + (", ..." if len(present) > 12 else "")
-    return f"name yours with --column {role}=THEIRS (the columns are {listed})"
+        fix = f"if it is '{guess}', say --column {role}={guess}"
+    if len(several) > 1:
+        fix = f"it may be {' or '.join(several)}: say --column {role}={guess}"
+    option = f"--column {role}={guess or 'THEIRS'}"
+    return LogFault(f"there is no column '{role}'", where=where, fix=fix, option=option)
+
+
+def _listed(present: Sequence[str]) -> str:
+    return ", ".join(present[:12]) + (", ..." if len(present) > 12 else "")

@@ -6,12 +6,18 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from repbm.core import InputError
-from repbm.data import LARGEST_OBSERVATION, Categorical, Trajectories
+from repbm.core import EncodingRules, InputError
+from repbm.data import Categorical, Encoding, Trajectories
 from repbm.logs._columns import Columns, whole
-from repbm.logs._layout import Layout, layout
-from repbm.logs._structure import Structure, endings, structure
-from repbm.logs._tables import Part, Source, Table, joined, parts_of
+from repbm.logs._ends import checked_ends, column_of, endings
+from repbm.logs._faults import Faults
+from repbm.logs._files import Part
+from repbm.logs._layout import Asked, Layout, layout
+from repbm.logs._observed import codings_of, final_observations, observations_of
+from repbm.logs._rewards import in_last_rows, rewards_of, valued
+from repbm.logs._structure import structure
+from repbm.logs._tables import Source, Table, joined, parts_of
+from repbm.logs._typed import typed
 
 
 def read_log(
@@ -20,97 +26,133 @@ def read_log(
     columns: Mapping[str, str] | None = None,
     keep: Sequence[str] = (),
     all_terminated: bool | None = None,
+    ends: str | None = None,
+    missing: str = "impute",
+    gaps: str = "refuse",
+    worth: Mapping[str, float] | None = None,
     needs_observations: bool = True,
+    rules: EncodingRules = EncodingRules(),  # noqa: B008 - frozen
 ) -> Trajectories:
     """Read a log: one row a step.
 
-    `source` is a path to a CSV or Parquet file or to a folder of them, a polars or pandas frame, a mapping of arrays, a
-    list of episodes (mappings of arrays: observations, actions, rewards, terminated, truncated), a Minari dataset or
-    `minari:NAME`, or a dataset of d3rlpy or its .h5 file.
+    `source` is a path to a file (CSV, TSV, Parquet, Excel; compressed too), to a folder or a pattern of them, `-` for
+    standard input, a frame of polars, pandas, pyarrow or DuckDB, a mapping of arrays, a list of episodes (mappings of
+    arrays: observations, actions, rewards, terminated, truncated), a Minari dataset or `minari:NAME`, or a dataset of
+    d3rlpy or its .h5 file.
 
     Columns: `episode`, optional `step`, observations `obs_*`, `action`, `reward`, `terminated`, optional `truncated`,
-    optional `behavior_prob` (or `pscore`, `propensity`, `action_prob`). The state after an episode's last step stands
-    in `next_obs_*` columns or in a last row with an empty action. `columns` maps our names to the table's own;
-    `obs` maps to several, separated by commas. `keep` names further columns to carry along. A log without a column
-    `terminated` needs `all_terminated`. Rows may come in any order if there is a `step`.
+    optional `behavior_prob` (or `pscore`, `propensity`, `action_prob`). Columns that have other usual names, such as
+    `patient_id` or `treatment`, are found if there is just one; without `obs_*`, all that is left is observed. The
+    `notes` of the result's `encoding` say what was taken for what. The state after an episode's last step stands in
+    `next_obs_*` columns or in a last row with an empty action. `columns` maps our names to the table's own; `obs` maps
+    to several, separated by commas. `keep` names further columns to carry along. Rows may come in any order if there is
+    a `step`; `gaps="allow"` lets steps be skipped.
+
+    Observations may be numbers, true or false, text, dates, and missing, unless `missing="refuse"`: the result's
+    `encoding` says how they became numbers (see `Coding`). It is fitted to observations alone.
+
+    A log without a column `terminated` needs `ends`: "terminated" or "truncated" (all episodes), "reward" (those whose
+    last reward is not 0 terminated), "horizon" (all but the longest did) or "COLUMN=VALUE"; unless each episode has one
+    row, or rewards stand in last rows alone. `all_terminated` is a short form of the first two. `worth` says what each
+    word is worth where rewards are text.
     """
+    ends = checked_ends(ends)
+    if ends is None and all_terminated is not None:
+        ends = "terminated" if all_terminated else "truncated"
+    for name, said, known in (("missing", missing, ("impute", "refuse")), ("gaps", gaps, ("allow", "refuse"))):
+        if said not in known:
+            raise InputError(f"--{name} {said}", fix=f"say {' or '.join(known)}")
     parts = parts_of(source)
-    found, *others = [
-        _layout(part, dict(columns or {}), keep, needs_observations, all_terminated is None) for part in parts
-    ]
-    for part, other in zip(parts[1:], others, strict=True):
-        more = [name for name in other.columns if name not in found.columns]
+    asked, faults = Asked(dict(columns or {}), keep, needs_observations, ends), Faults()
+    layouts = [_layout(part, asked, faults) for part in parts]
+    faults.settle()
+    found = next(one for one in layouts if one is not None)
+    for part, other in zip(parts[1:], layouts[1:], strict=True):
+        more = [name for name in (other or found).columns if name not in found.columns]
         if more:
             raise InputError(
                 f"there is a column '{more[0]}', which {parts[0].name} does not have",
                 where=part.name,
                 fix="give all files the same columns",
             )
-    table = joined(parts, found.columns)
-    return _trajectories(table, found, all_terminated)
+    further = column_of(ends)
+    if further is not None and further not in parts[0].schema:
+        raise InputError(f"--ends {ends}: there is no column '{further}'", where=parts[0].name)
+    table = joined(parts, list(dict.fromkeys([*found.columns, *([further] if further else [])])))
+    if worth:
+        table.columns[found.reward] = valued(table.columns[found.reward], worth, found.reward, table)
+    return _trajectories(table, found, ends, missing, gaps == "allow", rules)
 
 
-def _layout(
-    part: Part, renames: Mapping[str, str], keep: Sequence[str], needs_observations: bool, asks_ends: bool
-) -> Layout:
-    numeric = {name: dtype.is_numeric() for name, dtype in part.schema.items()}
-    return layout(list(part.schema), numeric, renames, keep, part.name, needs_observations, asks_ends)
+def _layout(part: Part, asked: Asked, faults: Faults) -> Layout | None:
+    def dtype_of(name: str):
+        dtype = part.schema[name]
+        # What only looks like text, or like numbers with fractions, is looked at closer.
+        return whole(typed(part.read([name])[name])).dtype if dtype.is_float() or str(dtype) == "String" else dtype
+
+    def has_gaps(name: str) -> bool:
+        return bool(typed(part.read([name])[name]).null_count())
+
+    return layout(list(part.schema), dtype_of, has_gaps, asked, part.name, faults)
 
 
-def _trajectories(table: Table, found: Layout, all_terminated: bool | None) -> Trajectories:
-    shape = structure(table, found)
+def _trajectories(
+    table: Table, found: Layout, ends: str | None, missing: str, gaps: bool, rules: EncodingRules
+) -> Trajectories:
+    numeric = [found.reward, *([found.behavior_prob] if found.behavior_prob else [])]
+    for name in (*found.observations, *found.next_observations, *numeric):
+        if name not in numeric or str(table.columns[name].dtype) == "String":
+            table.columns[name] = typed(table.columns[name])
+    faults = Faults()
+    shape = faults.tried(lambda: structure(table, found, gaps))
+    if shape is None:
+        # Whatever else is wrong can be said all the same.
+        at = Columns(table, table.columns[found.action].is_not_null().to_numpy())
+        faults.tried(lambda: rewards_of(at, found.reward, True))
+        codings_of(at, found, None, missing, rules, faults)
+        faults.settle()
+        raise AssertionError
     at = Columns(table, shape.rows)
-    terminated = endings(table, found, shape, all_terminated)
-    behavior = None if found.behavior_prob is None else _behavior(at, found.behavior_prob)
-    kept = {name: _kept(at, name) for name in found.kept}
-    actions = at.labels(found.action, "an action")
-    rewards = at.numbers(found.reward).astype(np.float64, copy=False)
-    finals = _final_observations(table, found, shape)
+    actions = faults.tried(lambda: at.labels(found.action, "an action"))
+    only_last = in_last_rows(at, found.reward, shape)
+    rewards = faults.tried(lambda: rewards_of(at, found.reward, only_last))
+    behavior = None
+    if found.behavior_prob is not None:
+        behavior = faults.tried(lambda: _behavior(at, found.behavior_prob or ""))
+    kept = {name: faults.tried(lambda name=name: _kept(at, name)) for name in found.kept}
+    codings, notes = codings_of(at, found, shape, missing, rules, faults)
+    earned = np.zeros(int(shape.offsets[-1])) if rewards is None else rewards
+    ended = faults.tried(lambda: endings(table, found, shape, ends, earned, only_last))
+    if faults.found:
+        observations_of(at, codings, shape, faults)  # for their faults
+    faults.settle()
+    assert ended is not None
+    assert actions is not None
+    terminated, assumed = ended
+    if only_last:
+        notes = [f"{found.reward} stands in last rows alone: 0 in the others", *notes]
+    notes = [*found.notes, *([assumed] if assumed else []), *notes]
+    # Our name of a column, and the table's own.
+    theirs = dict(zip(found.observation_names, found.next_observations or found.observations, strict=True))
+    finals = final_observations(table, codings, theirs if found.next_observations else {}, shape, at)
     for name in set(table.columns) - set(found.observations):
         del table.columns[name]
+    observations = observations_of(at, codings, shape, faults)
+    faults.settle()
+    encoding = Encoding(tuple(codings), found.action, tuple(notes))
     return Trajectories(
-        observations=_observations(at, found),
+        observations=observations,
         actions=actions,
-        rewards=rewards,
+        rewards=earned,
         offsets=shape.offsets.astype(np.int64),
         terminated=terminated,
         final_observations=finals,
         behavior=behavior,
         episode_labels=shape.labels,
-        observation_names=found.observation_names,
-        columns=kept,
+        observation_names=encoding.names,
+        columns={name: column for name, column in kept.items() if column is not None},
+        encoding=encoding,
     )
-
-
-def _observations(at: Columns, found: Layout) -> np.ndarray:
-    """Column by column into one array, each column let go once it is copied."""
-    single = all(str(at.table.columns[name].dtype) == "Float32" for name in found.observations)
-    kind = np.float32 if single and found.observations else np.float64
-    result = np.empty((len(at), len(found.observations)), dtype=kind, order="F")
-    for k, name in enumerate(found.observations):
-        column = at.numbers(name, most=LARGEST_OBSERVATION)
-        if column.dtype == np.float64 and kind == np.float32:
-            result = result.astype(np.float64)
-        result[:, k] = column
-        del at.table.columns[name]
-    return result
-
-
-def _final_observations(table: Table, found: Layout, shape: Structure) -> np.ndarray:
-    """The state after each episode's last step; NaN where it was not logged."""
-    result = np.full((len(shape.labels), len(found.observations)), np.nan)
-    if found.next_observations:
-        rows = np.arange(table.rows) if shape.rows is None else shape.rows
-        rows = np.flatnonzero(rows) if rows.dtype == bool else rows
-        at = Columns(table, rows[shape.offsets[1:] - 1])
-        for k, name in enumerate(found.next_observations):
-            result[:, k] = at.numbers(name, gaps=True, most=LARGEST_OBSERVATION)
-    closed = shape.closing >= 0
-    if closed.any():
-        for k, name in enumerate(found.observations):
-            closing = Columns(table, shape.closing[closed]).numbers(name, gaps=True, most=LARGEST_OBSERVATION)
-            result[closed, k] = np.where(np.isnan(closing), result[closed, k], closing)
-    return result
 
 
 def _behavior(at: Columns, name: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""From rows to episodes: order, borders, closing rows and endings, with every fault named."""
+"""From rows to episodes: order, borders and closing rows, with every fault named."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import polars as pl
 
 from repbm.core import InputError
 from repbm.data import indices
-from repbm.logs._columns import Columns, is_whole, whole
-from repbm.logs._layout import SAY_ENDS, Layout
+from repbm.logs._columns import is_whole, whole
+from repbm.logs._layout import Layout
 from repbm.logs._tables import Table
+from repbm.logs._typed import typed
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,10 @@ class Structure:
     labels: np.ndarray
 
 
-def structure(table: Table, layout: Layout) -> Structure:
+def structure(table: Table, layout: Layout, gaps: bool = False) -> Structure:
+    """The episodes of a table. With `gaps`, steps may be skipped, and episodes begin at any."""
     episodes, names = _episodes(table, layout)
-    if len(table.names) > 1:
+    if len(table.names) > 1 and layout.episode is not None:
         _not_split(table, episodes, names, layout)
     starts = _borders(episodes)
     closing = _closing_rows(table, layout)
@@ -46,7 +48,7 @@ def structure(table: Table, layout: Layout) -> Structure:
         starts = _borders(episodes)
     ends = np.concatenate([starts[1:], [table.rows]])
     if step is not None:
-        _consecutive(table, step, starts, ends, order, episodes, names, layout.step or "step")
+        _consecutive(table, step, starts, ends, order, episodes, names, layout.step or "step", gaps)
     labels = names[episodes[starts]]
     if closing is None or not closing.any():
         return Structure(order, np.concatenate([starts, ends[-1:]]), np.full(len(starts), -1), labels)
@@ -75,45 +77,10 @@ def structure(table: Table, layout: Layout) -> Structure:
     return Structure(rows, np.concatenate([[0], np.cumsum(lengths)]), finals, labels)
 
 
-def endings(table: Table, layout: Layout, found: Structure, all_terminated: bool | None) -> np.ndarray:
-    """Whether the world ended each episode. A flag may stand on the last step or on the closing row."""
-    if layout.terminated is None:
-        if all_terminated is None:
-            raise InputError(
-                "there is no column 'terminated'",
-                where=table.names[0],
-                fix=SAY_ENDS,
-            )
-        result = np.full(len(found.labels), all_terminated)
-    else:
-        result = _ended(table, layout.terminated, found)
-    if layout.truncated is not None:
-        _ended(table, layout.truncated, found)
-    return result
-
-
-def _ended(table: Table, name: str, found: Structure) -> np.ndarray:
-    columns = Columns(table, found.rows)
-    flags = columns.flags(name)
-    lasts = found.offsets[1:] - 1
-    result = flags[lasts]
-    has = found.closing >= 0
-    if has.any():
-        result[has] |= Columns(table, found.closing[has]).flags(name)
-    if int(flags.sum()) > int(flags[lasts].sum()):
-        raised = np.flatnonzero(flags)
-        row = int(raised[~np.isin(raised, lasts)][0])
-        episode = found.labels[np.searchsorted(found.offsets, row, side="right") - 1]
-        raise InputError(
-            f"episode {episode} goes on after '{name}'",
-            where=columns.place(row),
-            fix="remove the steps after it, or give what follows another episode",
-        )
-    return result
-
-
 def _episodes(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
     """Whole numbers that tell episodes apart, and what the log calls each of them."""
+    if layout.episode is None:
+        return np.arange(table.rows), np.arange(table.rows)
     series = whole(table.columns[layout.episode])
     if series.null_count() or series.dtype == pl.Null:
         row = int(np.flatnonzero(series.is_null().to_numpy())[0])
@@ -150,8 +117,10 @@ def _borders(episodes: np.ndarray) -> np.ndarray:
 
 
 def _steps(table: Table, name: str, closing: np.ndarray | None) -> np.ndarray:
-    """Step numbers; a closing row may leave its own empty and then comes last."""
-    series = whole(table.columns[name])
+    """Step numbers; a closing row may leave its own empty and then comes last. Dates and times count by their order."""
+    series = whole(typed(table.columns[name]))
+    if series.dtype.is_temporal():
+        series = series.rank("dense").cast(pl.Int64)
     if series.dtype == pl.Null:
         series = series.cast(pl.Int64)
     if not series.dtype.is_integer():
@@ -229,12 +198,14 @@ def _consecutive(
     episodes: np.ndarray,
     names: np.ndarray,
     name: str,
+    gaps: bool,
 ) -> None:
-    """Steps count up by 1 from the same first number, 0 or 1, in every episode."""
+    """Steps count up by 1 from the same first number, 0 or 1, in every episode; with gaps they only differ."""
     first = int(step[starts].min())
     if first in (0, 1) and np.array_equal(step, indices(np.append(starts, len(step))) + first):
         return
-    gap = step[1:] != step[:-1] + 1
+    gaps = gaps or typed(table.columns[name]).dtype.is_temporal()
+    gap = step[1:] == step[:-1] if gaps else step[1:] != step[:-1] + 1
     gap[starts[1:] - 1] = False
     gap &= step[1:] != _UNNUMBERED
     if gap.any():
@@ -244,12 +215,16 @@ def _consecutive(
         raise InputError(
             f"episode {episode} has {what}",
             where=table.place(_original(row, order)),
-            fix="remove the copy" if here == before else "steps must count up by 1; add what is missing",
+            fix="remove the copy"
+            if here == before
+            else "steps must count up by 1; add what is missing, or say --gaps allow if it was skipped",
         )
     unnumbered = np.flatnonzero(step == _UNNUMBERED)
     wrong = unnumbered[~np.isin(unnumbered, ends - 1)]
     if len(wrong):
         raise InputError(f"column '{name}' is empty", where=table.place(_original(int(wrong[0]), order)))
+    if gaps:
+        return
     late = step[starts] != first
     if first not in (0, 1):
         late[:] = True
@@ -258,7 +233,7 @@ def _consecutive(
         raise InputError(
             f"episode {names[episodes[row]]} begins at step {int(step[row])}",
             where=table.place(_original(row, order)),
-            fix=f"every episode must begin at step {first if first in (0, 1) else 0}",
+            fix=f"every episode must begin at step {first if first in (0, 1) else 0}, or say --gaps allow",
         )
 
 

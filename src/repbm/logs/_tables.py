@@ -1,4 +1,4 @@
-"""Reading tables: files and folders, data frames, arrays. Polars does the reading."""
+"""Reading tables: files and folders, frames of other libraries, arrays. Polars does the reading."""
 
 from __future__ import annotations
 
@@ -14,24 +14,14 @@ import polars as pl
 from repbm.core import InputError
 from repbm.logs._datasets import MINARI, d3rlpy_frame, minari_frame, named_minari, stored_d3rlpy
 from repbm.logs._episodes import listed_episodes
+from repbm.logs._files import D3RLPY, STANDARD_INPUT, Part, file_part, files_of, first_line, standard_input
 
 Source = Any
-"""A path to a CSV or Parquet file or to a folder of them, a polars or pandas frame, or a mapping of arrays.
+"""A path to a file, a folder or a pattern of files, `-` for standard input, a frame of polars, pandas, pyarrow, DuckDB
+(whatever has the Arrow interface), or a mapping of arrays.
 
 Also a list of episodes (see `listed_episodes`), a Minari dataset or `minari:NAME`, a dataset of d3rlpy or its .h5 file.
 """
-
-_SUFFIXES = (".parquet", ".pq", ".csv")
-_D3RLPY = (".h5", ".hdf5")
-
-
-@dataclass(frozen=True)
-class Part:
-    """One table to read: what to call it, its columns, and how to read some of them."""
-
-    name: str
-    schema: Mapping[str, pl.DataType]
-    read: Callable[[Sequence[str]], pl.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -61,8 +51,10 @@ def parts_of(source: Source) -> list[Part]:
     """The tables that a source consists of."""
     if isinstance(source, str) and source.startswith(MINARI):
         return [_foreign(lambda: named_minari(source), source)]
+    if isinstance(source, str | Path) and str(source) == STANDARD_INPUT:
+        return [standard_input()]
     if isinstance(source, str | Path):
-        return [_file(path) for path in files_of(Path(source))]
+        return [_stored(path) for path in files_of(Path(source))]
     if isinstance(source, pl.LazyFrame):
         source = _collected(source)
     if isinstance(source, pl.DataFrame):
@@ -74,9 +66,12 @@ def parts_of(source: Source) -> list[Part]:
     maker = type(source).__module__.split(".")[0]
     if maker in _FRAMES:
         return [_in_memory(_FRAMES[maker](source))]
+    if hasattr(source, "__arrow_c_stream__"):
+        return [_in_memory(_arrow(source))]
     raise InputError(
         f"a log of type {type(source).__name__}",
-        fix="give a path, a polars or pandas frame, a dict of arrays, a list of episodes or a dataset (Minari, d3rlpy)",
+        fix="give a path, a polars or pandas frame (or another with the Arrow interface), a dict of arrays, "
+        "a list of episodes or a dataset (Minari, d3rlpy)",
     )
 
 
@@ -149,7 +144,7 @@ def _array(name: str, values: Any) -> np.ndarray:
     try:
         return np.asarray(values)
     except (TypeError, ValueError) as fault:
-        raise InputError(f"'{name}' is no array ({_first_line(fault)})", fix="give one value a step") from fault
+        raise InputError(f"'{name}' is no array ({first_line(fault)})", fix="give one value a step") from fault
 
 
 def _series(name: str, array: np.ndarray) -> pl.Series:
@@ -158,7 +153,7 @@ def _series(name: str, array: np.ndarray) -> pl.Series:
         try:
             return pl.Series(array.tolist() if array.dtype == object else array, dtype=dtype)
         except (TypeError, OverflowError, pl.exceptions.PolarsError) as fault:
-            reason = _first_line(fault)
+            reason = first_line(fault)
     raise InputError(
         f"array '{name}' holds values of different types ({reason})", fix="give numbers only, or text only"
     )
@@ -168,7 +163,7 @@ def _collected(source: pl.LazyFrame) -> pl.DataFrame:
     try:
         return source.collect()
     except (OSError, pl.exceptions.PolarsError) as fault:
-        raise InputError(f"the lazy frame cannot be read ({_first_line(fault)})") from fault
+        raise InputError(f"the lazy frame cannot be read ({first_line(fault)})") from fault
 
 
 _UNREADABLE = (TypeError, ValueError, NotImplementedError, OverflowError, pl.exceptions.PolarsError)
@@ -177,26 +172,33 @@ _UNREADABLE = (TypeError, ValueError, NotImplementedError, OverflowError, pl.exc
 
 def _pandas(source: Any) -> pl.DataFrame:
     try:
-        return pl.from_pandas(source)
+        frame = pl.from_pandas(source)
+        ordered = {
+            str(name): pl.Enum([str(level) for level in dtype.categories])
+            for name, dtype in source.dtypes.items()
+            if getattr(dtype, "ordered", False)
+        }
+        return frame.with_columns(pl.col(name).cast(pl.String).cast(kind) for name, kind in ordered.items())
     except ImportError as fault:
         raise InputError("reading pandas frames needs pyarrow", fix="pip install 'repbm[pandas]'") from fault
     except _UNREADABLE as fault:
         name = next((name for name in source.columns if not _readable(source[[name]])), None)
         what = "the pandas frame" if name is None else f"column '{name}' of the pandas frame"
-        raise InputError(f"{what} cannot be read ({_first_line(fault)})", fix="give it one type throughout") from fault
+        raise InputError(f"{what} cannot be read ({first_line(fault)})", fix="give it one type throughout") from fault
 
 
-def _check_separator(path: Path, where: str) -> None:
-    """Refuse what spreadsheets of other languages call CSV, before its columns are looked for in vain."""
-    with path.open("rb") as file:
-        head = file.readline(1 << 16)
-    for mark, name in ((b";", "semicolons"), (b"\t", "tabs")):
-        if head.count(mark) > head.count(b","):
-            raise InputError(
-                f"columns are separated by {name}, not by commas",
-                where=where,
-                fix="save it with commas between columns and points in numbers (2.5, not 2,5)",
-            )
+def _arrow(source: Any) -> pl.DataFrame:
+    """A table or relation of pyarrow, DuckDB or another library that hands out Arrow streams."""
+    try:
+        return pl.DataFrame(source)
+    except _UNREADABLE as fault:
+        raise InputError(f"the {type(source).__name__} cannot be read ({first_line(fault)})") from fault
+
+
+def _stored(path: Path) -> Part:
+    if path.suffix.lower() in D3RLPY:
+        return _foreign(lambda: stored_d3rlpy(path), str(path))
+    return file_part(path)
 
 
 def _readable(source: Any) -> bool:
@@ -213,82 +215,3 @@ _FRAMES: dict[str, Callable[[Any], pl.DataFrame]] = {
     "d3rlpy": d3rlpy_frame,
 }
 """Objects of other libraries, by the library."""
-
-
-def files_of(path: Path) -> list[Path]:
-    """The files that a path stands for: itself, or the tables in the folder by name."""
-    try:
-        if path.is_dir():
-            found = sorted(child for child in path.iterdir() if child.suffix.lower() in _SUFFIXES)
-            if not found:
-                raise InputError("the folder holds no .csv or .parquet file", where=str(path))
-        elif path.exists():
-            found = [path]
-        else:
-            raise InputError("no such file or folder", where=str(path), fix="check the path")
-    except OSError as fault:
-        raise InputError(f"cannot be read ({fault.strerror})", where=str(path)) from fault
-    return found
-
-
-def _file(path: Path) -> Part:
-    where, suffix = str(path), path.suffix.lower()
-    if _is_no_text(where):
-        raise InputError("the name of the file is no UTF-8 text", where=where, fix="rename it")
-    if suffix not in (*_SUFFIXES, *_D3RLPY):
-        raise InputError(f"a file ending in '{suffix}'", where=where, fix="give .csv or .parquet (or .h5 of d3rlpy)")
-    _guarded(lambda: path.open("rb").close(), where, suffix)
-    if path.stat().st_size == 0:
-        raise InputError("the file is empty", where=where)
-    if suffix in _D3RLPY:
-        return _foreign(lambda: stored_d3rlpy(path), where)
-    if suffix == ".csv":
-        _check_separator(path, where)
-        frame = _guarded(lambda: pl.read_csv(path, infer_schema_length=None, glob=False), where, suffix)
-        return Part(where, frame.schema, lambda columns: _selected(frame, columns, where))
-    schema = _guarded(lambda: pl.read_parquet_schema(path), where, suffix)
-
-    def read(columns: Sequence[str]) -> pl.DataFrame:
-        _present(schema, columns, where)
-        return _guarded(lambda: pl.scan_parquet(path, glob=False).select(columns).collect(), where, suffix)
-
-    return Part(where, schema, read)
-
-
-def _is_no_text(name: str) -> bool:
-    """Whether a file system gave a name in other bytes than text has."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
-
-
-def _selected(frame: pl.DataFrame, columns: Sequence[str], where: str) -> pl.DataFrame:
-    _present(frame.schema, columns, where)
-    twice = [name for name in columns if f"{name}_duplicated_0" in frame.columns]  # polars tells them apart so
-    if twice:
-        raise InputError(f"column '{twice[0]}' is there twice", where=where, fix="rename or remove one of them")
-    return frame.select(columns)
-
-
-def _present(schema: Mapping[str, pl.DataType], columns: Sequence[str], where: str) -> None:
-    absent = [name for name in columns if name not in schema]
-    if absent:
-        raise InputError(f"there is no column '{absent[0]}', which other files have", where=where)
-
-
-def _guarded(action: Callable[[], Any], where: str, suffix: str) -> Any:
-    try:
-        return action()
-    except pl.exceptions.NoDataError:
-        raise InputError("the file is empty", where=where) from None
-    except pl.exceptions.PolarsError as fault:
-        kind = "CSV" if suffix == ".csv" else "Parquet"
-        raise InputError(f"this is no {kind} file that can be read ({_first_line(fault)})", where=where) from fault
-    except OSError as fault:
-        raise InputError(f"cannot be read ({fault.strerror or _first_line(fault)})", where=where) from fault
-
-
-def _first_line(fault: BaseException) -> str:
-    return str(fault).strip().split("\n")[0][:160]

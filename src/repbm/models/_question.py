@@ -10,7 +10,7 @@ from typing import Any
 @dataclass(frozen=True)
 class ModelQuestion:
     """The discount, how many steps, the seed of rollouts, the policy as the user wrote it, what the log calls its
-    observations, and its actions."""
+    observations, its actions, and how its observations were coded."""
 
     discount: float
     horizon: int
@@ -18,6 +18,7 @@ class ModelQuestion:
     policy: str
     observations: tuple[str, ...]
     actions: tuple[str | int, ...]
+    encoding: Mapping[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
@@ -31,6 +32,7 @@ class ModelQuestion:
             str(stored["policy"]),
             tuple(stored["observations"]),
             tuple(stored["actions"]),
+            stored.get("encoding"),
         )
         if not (0 <= asked.discount <= 1 and asked.horizon >= 1 and asked.seed >= 0):
             raise ValueError("what it was asked makes no sense")

@@ -6,6 +6,7 @@ from repbm.policies._callable import CallablePolicy
 from repbm.policies._columns import ActionColumn, LoggedProbabilityColumn, ProbabilityColumns
 from repbm.policies._imitation import Imitation, imitate
 from repbm.policies._manners import check_repeats
+from repbm.policies._named import Form, NamedPolicy, form_of, function_policy
 from repbm.policies._neighbors import NeighborPolicy
 from repbm.policies._network import NetworkPolicy, forward
 from repbm.policies._tabular import TabularPolicy
@@ -16,10 +17,12 @@ __all__ = [
     "CallablePolicy",
     "Choices",
     "Decisions",
+    "Form",
     "Greedy",
     "Imitation",
     "LearnedBehavior",
     "LoggedProbabilityColumn",
+    "NamedPolicy",
     "NeighborPolicy",
     "NetworkPolicy",
     "ObservationPolicy",
@@ -30,7 +33,9 @@ __all__ = [
     "TabularPolicy",
     "check_repeats",
     "epsilon_greedy",
+    "form_of",
     "forward",
+    "function_policy",
     "imitate",
     "learn_behavior",
     "reliability",

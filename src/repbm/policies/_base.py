@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from repbm.core import InputError, Label, as_label, reason
-from repbm.data import Categorical, StepValues, Trajectories
+from repbm.data import Categorical, Encoding, StepValues, Trajectories
 from repbm.policies._manners import check_repeats
 
 _BLOCK = 1 << 18
@@ -112,8 +112,18 @@ class Policy(ABC):
         """A short name for tables and messages."""
         return type(self).__name__
 
-    def bind(self, observation_names: tuple[str, ...]) -> Policy:
-        """The policy for a log whose observations have these names.
+    @property
+    def text(self) -> str | None:
+        """The rule as the user wrote it, where that can be shown."""
+        return None
+
+    @property
+    def by_order(self) -> bool:
+        """Whether the policy knows observations by their order alone."""
+        return False
+
+    def bind(self, observation_names: tuple[str, ...], encoding: Encoding | None = None) -> Policy:
+        """The policy for a log whose observations have these names, and were coded so.
 
         A policy that finds its columns by name looks them up here; one that goes by their order returns itself.
         """
@@ -132,7 +142,7 @@ class Policy(ABC):
 class ObservationPolicy(Policy):
     """A policy that is a function of the observation alone: it can also act where no log is."""
 
-    def bind(self, observation_names: tuple[str, ...]) -> ObservationPolicy:
+    def bind(self, observation_names: tuple[str, ...], encoding: Encoding | None = None) -> ObservationPolicy:
         return self
 
     @abstractmethod

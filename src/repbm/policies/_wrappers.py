@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from repbm.core import Label
+from repbm.data import Encoding
 from repbm.policies._base import Choices, ObservationPolicy
 
 
@@ -22,8 +23,16 @@ class Softened(ObservationPolicy):
     def name(self) -> str:
         return f"{self.policy.name}, softened"
 
-    def bind(self, observation_names: tuple[str, ...]) -> Softened:
-        return replace(self, policy=self.policy.bind(observation_names))
+    @property
+    def text(self) -> str | None:
+        return self.policy.text
+
+    @property
+    def by_order(self) -> bool:
+        return self.policy.by_order
+
+    def bind(self, observation_names: tuple[str, ...], encoding: Encoding | None = None) -> Softened:
+        return replace(self, policy=self.policy.bind(observation_names, encoding))
 
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         inner = self.policy.choices(observations, labels)
@@ -41,8 +50,16 @@ class Greedy(ObservationPolicy):
     def name(self) -> str:
         return f"{self.policy.name}, greedy"
 
-    def bind(self, observation_names: tuple[str, ...]) -> Greedy:
-        return replace(self, policy=self.policy.bind(observation_names))
+    @property
+    def text(self) -> str | None:
+        return self.policy.text
+
+    @property
+    def by_order(self) -> bool:
+        return self.policy.by_order
+
+    def bind(self, observation_names: tuple[str, ...], encoding: Encoding | None = None) -> Greedy:
+        return replace(self, policy=self.policy.bind(observation_names, encoding))
 
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         return self.policy.choices(observations, labels).greedy()

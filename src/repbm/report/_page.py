@@ -256,6 +256,8 @@ def _settings(evaluation: Evaluation) -> dict[str, str]:
     for name in ("estimators_asked", "details", "policies"):
         arguments.pop(name)
     made |= {name.replace("_", " "): _said(value) for name, value in arguments.items() if value not in (None, {}, [])}
+    for place, note in enumerate(run.get("notes", ()), start=1):
+        made[f"how the log was read, {place}"] = note
     made["estimators"] = _said(next(iter(estimators.values())))
     for score in evaluation.dynamics:
         chosen = ", chosen" if score["chosen"] else ""

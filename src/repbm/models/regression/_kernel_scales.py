@@ -20,6 +20,8 @@ _START_NOISES = (1e-2, 1e-6)
 
 Part = tuple[Float[np.ndarray, "_ _"], Float[np.ndarray, "_ _"]]
 """Positions (rows, dimensions) and what is to be explained there (rows, outputs), in comparable units."""
+_MORE_NOISE = (0.0, 1e-9, 1e-7, 1e-5)
+"""Rounding alone can make a covariance of equal rows indefinite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +85,7 @@ def _unlikelihood(
     decay = np.exp(-s)
     covariance = (1 + s + s * s / 3) * decay
     covariance[np.diag_indices(count)] += noise
-    factor = np.linalg.cholesky(covariance)
+    factor = _factored(covariance)
     inverse = cho_solve((factor, True), np.eye(count))
     solved = inverse @ outputs
     variances = np.maximum((outputs * solved).sum(axis=0) / count, np.finfo(float).tiny)
@@ -93,3 +95,13 @@ def _unlikelihood(
     pull = outer * (5 / 3 * (1 + s) * decay)
     slopes = 2 * (pull.sum(axis=1) @ (x * x) - (x * (pull @ x)).sum(axis=0))
     return float(value), np.append(slopes, noise * np.trace(outer)), variances
+
+
+def _factored(covariance: Float[np.ndarray, "rows rows"]) -> Float[np.ndarray, "rows rows"]:
+    """The Cholesky factor L; of rows that are all but equal, with as little more noise as that needs."""
+    for more in _MORE_NOISE:
+        try:
+            return np.linalg.cholesky(covariance + more * np.eye(len(covariance)) if more else covariance)
+        except np.linalg.LinAlgError:
+            continue
+    raise np.linalg.LinAlgError("the covariance has no Cholesky factor")

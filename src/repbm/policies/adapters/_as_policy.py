@@ -13,11 +13,11 @@ import numpy as np
 from repbm.core import InputError, nearest, reason
 from repbm.policies import (
     ActionColumn,
-    CallablePolicy,
     LoggedProbabilityColumn,
     Policy,
     ProbabilityColumns,
     TabularPolicy,
+    function_policy,
 )
 from repbm.policies._manners import prints_aside
 from repbm.policies.adapters._classifier import classifier_policy
@@ -36,8 +36,8 @@ _COLUMNS = {
 def as_policy(given: Any, *, trust_pickle: bool = False) -> Policy:
     """The policy behind what a user gives: an object, or words. Its `name` is short and says what it is.
 
-    Objects: a policy; a function (see `CallablePolicy`); an array (see `TabularPolicy`); a fitted scikit-learn
-    classifier; a torch module; an onnxruntime session; a Stable-Baselines3 or d3rlpy algorithm.
+    Objects: a policy; a function (see `CallablePolicy` and `NamedPolicy`); an array (see `TabularPolicy`); a fitted
+    scikit-learn classifier; a torch module; an onnxruntime session; a Stable-Baselines3 or d3rlpy algorithm.
 
     Words: `FILE.py:NAME` (a function, or any object above), `FILE.csv` (a decision table), `FILE.npz` (network
     weights), `FILE.onnx` or `FILE.onnx:OUTPUT`, `FILE.pt` (TorchScript), `FILE.zip` (Stable-Baselines3), `FILE.d3`
@@ -78,7 +78,7 @@ def _of_object(given: Any, name: str | None) -> Policy | None:
     if hasattr(given, "predict") and (hasattr(given, "classes_") or not callable(given)):
         return classifier_policy(given, name)
     if callable(given):
-        return CallablePolicy(given, name=name)
+        return function_policy(given, name)
     return None
 
 

@@ -26,7 +26,7 @@ def classifier_policy(classifier: Any, name: str | None = None) -> EnginePolicy:
     names = getattr(classifier, "feature_names_in_", None)
     likely = hasattr(classifier, "predict_proba")  # scikit-learn hides it where the settings do not allow it
 
-    def run(observations: np.ndarray) -> np.ndarray:
+    def run(observations: Any) -> np.ndarray:
         with warnings.catch_warnings():
             # Columns are put in its order before; names are no part of an array.
             warnings.filterwarnings("ignore", message="X does not have valid feature names")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,18 +12,28 @@ import numpy as np
 from jaxtyping import Float
 
 from repbm.core import InputError, Label, as_label, nearest
+from repbm.data import Coding, Encoding
 from repbm.policies._base import Choices, ObservationPolicy
-from repbm.policies.adapters._conditions import Condition
+from repbm.policies.adapters._conditions import Holds, condition_of
 
 _ACTION = "action"
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What to do where all conditions hold; one condition per column, None where any number will do."""
+    """What to do where all conditions hold; one condition per column, None where anything will do."""
 
-    conditions: tuple[Condition | None, ...]
+    conditions: tuple[Holds | None, ...]
     action: str
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """The rules for one log: where their columns stand among its observations."""
+
+    encoding: Encoding
+    codings: tuple[Coding, ...]
+    rules: tuple[Rule, ...]
 
 
 @dataclass(frozen=True)
@@ -30,51 +41,68 @@ class DecisionTable(ObservationPolicy):
     """Rules in order: the first one whose conditions all hold says the action.
 
     As CSV: one row per rule; one column per observation that a rule uses, under its name in the log (`age` or
-    `obs_age`); and a column `action`:
+    `obs_age`); and a column `action`, or as the log calls its actions:
 
-        age,sodium,action
+        age,ward,action
         <40,*,wait
-        40..60,<135,treat
-        >=60,*,treat
+        40..60,icu,treat
+        >=60,icu|surgery,treat
         *,*,wait
 
-    Cells are `<40`, `<=40`, `>60`, `>=60`, `3`, `*` (any number) or `40..60` (from 40 up to, but not including, 60).
+    Cells are `<40`, `<=40`, `>60`, `>=60`, `3`, `*` (anything) or `40..60` (from 40 up to, but not including, 60);
+    categories as the log spells them, `icu|ward` for several and `!icu` for all others; `missing`.
     A row of `*` alone is the default; without one, a state that no row fits is an error.
     """
 
-    columns: tuple[str, ...]
-    rules: tuple[Rule, ...]
+    header: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
     title: str = "rules"
     where: str | None = None
-    places: tuple[int, ...] | None = None
-    """Where the columns stand among the observations, once that is known (`bind`)."""
+    written: str | None = None
+    bound: _Bound | None = None
+    """The rules for a log, once that is known (`bind`)."""
 
     @classmethod
     def load(cls, path: str | Path) -> DecisionTable:
         where = str(path)
         try:
-            with Path(path).open(encoding="utf-8-sig", newline="") as file:
-                rows = [row for row in csv.reader(file, strict=True) if any(cell.strip() for cell in row)]
+            text = _decoded(Path(path).read_bytes())
+            head = text.lstrip().partition("\n")[0]
+            mark = max(",;\t", key=head.count)
+            rows = list(csv.reader(text.splitlines(), strict=True, delimiter=mark))
         except FileNotFoundError:
             raise InputError("no such file", where=where, fix="check the path") from None
         except OSError as fault:
             raise InputError(f"cannot be read ({fault.strerror})", where=where) from fault
         except (csv.Error, UnicodeDecodeError) as fault:
             raise InputError(f"this is no CSV file that can be read ({fault})", where=where) from fault
+        rows = [tuple(cell.strip() for cell in row) for row in rows if any(cell.strip() for cell in row)]
         if not rows:
             raise InputError("the decision table is empty", where=where, fix="write a header and one row per rule")
-        return cls._of_rows([cell.strip() for cell in rows[0]], rows[1:], where, Path(path).stem)
+        _checked_header(rows[0], where)
+        if len(rows) == 1:
+            raise InputError("the decision table has no rule", where=where, fix="write one row per rule")
+        return cls(rows[0], tuple(rows[1:]), Path(path).stem, where, text.strip())
 
-    @classmethod
-    def _of_rows(cls, header: Sequence[str], rows: Sequence[Sequence[str]], where: str, title: str) -> DecisionTable:
-        _checked_header(header, where)
-        names = tuple(name.removeprefix("obs_") for name in header if name != _ACTION)
+    @property
+    def name(self) -> str:
+        return self.title
+
+    @property
+    def text(self) -> str | None:
+        return self.written
+
+    def bind(self, observation_names: tuple[str, ...], encoding: Encoding | None = None) -> DecisionTable:
+        encoding = encoding or Encoding.of_names(observation_names)
+        action = self._action(encoding)
+        names = [name for name in self.header if name != action]
+        codings = tuple(self._coding(name, encoding) for name in names)
         rules: list[Rule] = []
-        for number, row in enumerate(rows, start=1):
-            here = f"{where}, row {number}"
-            if len(row) != len(header):
+        for number, row in enumerate(self.cells, start=1):
+            here = f"{self.where}, row {number}"
+            if len(row) != len(self.header):
                 raise InputError(
-                    f"{len(row)} cells under {len(header)} columns", where=here, fix="write one cell per column"
+                    f"{len(row)} cells under {len(self.header)} columns", where=here, fix="write one cell per column"
                 )
             if rules and not any(rules[-1].conditions):
                 raise InputError(
@@ -82,46 +110,62 @@ class DecisionTable(ObservationPolicy):
                     where=here,
                     fix="put the default last",
                 )
-            rules.append(_rule(header, row, here))
-        if not rules:
-            raise InputError("the decision table has no rule", where=where, fix="write one row per rule")
-        return cls(names, tuple(rules), title, where)
-
-    @property
-    def name(self) -> str:
-        return self.title
-
-    def bind(self, observation_names: tuple[str, ...]) -> DecisionTable:
-        return replace(self, places=tuple(self._place(name, observation_names) for name in self.columns))
+            told = dict(zip(self.header, row, strict=True))
+            done = told.pop(action)
+            if not done:
+                raise InputError(f"column '{action}' is empty", where=here, fix="say what to do")
+            conditions = (
+                _condition(name, cell, one, here) for (name, cell), one in zip(told.items(), codings, strict=True)
+            )
+            rules.append(Rule(tuple(conditions), done))
+        return replace(self, bound=_Bound(encoding, codings, tuple(rules)))
 
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
-        if self.places is None:
+        if self.bound is None:
+            names = ", ".join(name for name in self.header if name != _ACTION)
             raise InputError(
-                f"the table goes by the names of observations ({', '.join(self.columns)}), which are not known",
+                f"the table goes by the names of observations ({names}), which are not known",
                 where=self.where,
                 fix="tell them with policy.bind(names)",
             )
-        columns = [observations[:, place] for place in self.places]
+        encoding, rules = self.bound.encoding, self.bound.rules
+        parts = [encoding.part(observations, coding) for coding in self.bound.codings]
         chosen = np.full(len(observations), -1)
-        for number, rule in enumerate(self.rules):
+        for number, rule in enumerate(rules):
             fits = chosen < 0
-            for column, condition in zip(columns, rule.conditions, strict=True):
+            for part, condition in zip(parts, rule.conditions, strict=True):
                 if condition is not None:
-                    fits &= condition.holds(column)
+                    fits &= condition(part)
             chosen[fits] = number
         if (chosen < 0).any():
             row = int(np.flatnonzero(chosen < 0)[0])
-            state = ", ".join(f"{name}={column[row]:g}" for name, column in zip(self.columns, columns, strict=True))
+            state = ", ".join(
+                f"{coding.name}={_shown(coding.decoded(part[row : row + 1])[0])}"
+                for coding, part in zip(self.bound.codings, parts, strict=True)
+            )
             raise InputError(
                 f"no row fits {state}", where=self.where, fix="add a last row of * with the default action"
             )
-        actions = [self._label(rule.action, labels) for rule in self.rules]
+        actions = [self._label(rule.action, labels) for rule in rules]
         known = tuple(dict.fromkeys(actions))
         return Choices(known, np.asarray([known.index(action) for action in actions])[chosen])
 
-    def _place(self, name: str, present: tuple[str, ...]) -> int:
-        if name in present:
-            return present.index(name)
+    def _action(self, encoding: Encoding) -> str:
+        """The column that says what to do: `action`, or as the log calls it."""
+        found = next((name for name in (_ACTION, encoding.action) if name in self.header), None)
+        if found is not None:
+            return found
+        guess = nearest(_ACTION, [name.lower() for name in self.header])
+        fix = "separate cells by commas"
+        if len(self.header) > 1:
+            fix = f"call '{guess}' so" if guess else "say in it what to do where the rule's conditions hold"
+        raise InputError(f"there is no column '{_ACTION}'", where=self.where, fix=fix)
+
+    def _coding(self, name: str, encoding: Encoding) -> Coding:
+        found = encoding.find(name)
+        if found is not None:
+            return found
+        present = [coding.name for coding in encoding.codings]
         guess = nearest(name, present)
         raise InputError(
             f"column '{name}' is no observation of the log",
@@ -143,33 +187,33 @@ class DecisionTable(ObservationPolicy):
             ) from None
 
 
+def _decoded(content: bytes) -> str:
+    """Text, whatever program wrote it: UTF-8, UTF-16 with its mark, or Windows."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        if b"\x00" in content:
+            raise
+        return content.decode("cp1252")
+
+
 def _checked_header(header: Sequence[str], where: str) -> None:
     twice = next((name for k, name in enumerate(header) if name in header[:k]), None)
     if twice is not None:
         raise InputError(f"column '{twice}' is there twice", where=where, fix="keep one of them")
-    if _ACTION not in header:
-        guess = nearest(_ACTION, [name.lower() for name in header])
-        fix = (
-            "separate cells by commas" if len(header) == 1 else "say in it what to do where the rule's conditions hold"
-        )
-        fix = f"call '{guess}' so" if guess and len(header) > 1 else fix
-        raise InputError(f"there is no column '{_ACTION}'", where=where, fix=fix)
     if "" in header:
         raise InputError("a column has no name", where=where, fix="name the observation that it is about")
 
 
-def _rule(header: Sequence[str], row: Sequence[str], here: str) -> Rule:
-    conditions: list[Condition | None] = []
-    action = ""
-    for name, cell in zip(header, row, strict=True):
-        if name == _ACTION:
-            action = cell.strip()
-            continue
-        try:
-            conditions.append(Condition.of(cell))
-        except ValueError as fault:
-            what, _, fix = str(fault).partition("; ")
-            raise InputError(f"column '{name}' {what}", where=here, fix=fix) from None
-    if not action:
-        raise InputError(f"column '{_ACTION}' is empty", where=here, fix="say what to do")
-    return Rule(tuple(conditions), action)
+def _condition(name: str, cell: str, coding: Coding, here: str) -> Holds | None:
+    try:
+        return condition_of(cell, coding)
+    except ValueError as fault:
+        what, _, fix = str(fault).partition("; ")
+        raise InputError(f"column '{name}' {what}", where=here, fix=fix) from None
+
+
+def _shown(value: object) -> str:
+    return "missing" if value is None or value != value else f"{value:g}" if isinstance(value, float) else str(value)

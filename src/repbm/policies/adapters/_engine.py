@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from repbm.core import InputError, Label, nearest, reason
+from repbm.core import InputError, Label, nearest, optional, reason
+from repbm.data import Encoding
 from repbm.policies._answers import coded_actions, column_labels
 from repbm.policies._base import Choices, ObservationPolicy, checked_actions, checked_probabilities
 from repbm.policies._manners import prints_aside
@@ -59,16 +60,21 @@ class EnginePolicy(ObservationPolicy):
         self.features = None if features is None else tuple(features)
         self.actions = None if actions is None else checked_actions(actions, self._who)
         self._places: np.ndarray | None = None
+        self._encoding: Encoding | None = None
 
     @property
     def name(self) -> str:
         return self._name
 
     @property
+    def by_order(self) -> bool:
+        return self.features is None
+
+    @property
     def _who(self) -> str:
         return f"policy {self._name}"
 
-    def bind(self, observation_names: tuple[str, ...]) -> EnginePolicy:
+    def bind(self, observation_names: tuple[str, ...], encoding: Encoding | None = None) -> EnginePolicy:
         if self.features is None:
             return self
         bound = EnginePolicy(
@@ -79,11 +85,17 @@ class EnginePolicy(ObservationPolicy):
             inputs=self.inputs,
             features=self.features,
         )
+        codings = [None if encoding is None else encoding.find(name) for name in self.features]
+        if any(coding is not None and not coding.plain for coding in codings) and None not in codings:
+            bound._encoding = encoding
+            return bound
         names = [name.removeprefix("obs_") for name in self.features]
         bound._places = np.asarray([_place(name, observation_names, self._who) for name in names])
         return bound
 
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
+        if self._encoding is not None:
+            return self._read(self._asked(self._frame(observations, self._encoding)), labels)
         inputs = observations if self._places is None else observations[:, self._places]
         if self.inputs is not None and inputs.shape[1] != self.inputs:
             raise InputError(
@@ -92,11 +104,22 @@ class EnginePolicy(ObservationPolicy):
             )
         return self._read(self._asked(inputs), labels)
 
-    def _asked(self, inputs: np.ndarray) -> np.ndarray:
+    def _frame(self, observations: np.ndarray, encoding: Encoding) -> Any:
+        """The columns that it was trained on, as the log has them."""
+        columns = {}
+        for name in self.features or ():
+            coding = encoding.find(name)
+            assert coding is not None
+            columns[name] = coding.decoded(encoding.part(observations, coding))
+        return optional("pandas", "pandas").DataFrame(columns)
+
+    def _asked(self, inputs: Any) -> np.ndarray:
         """The engine's answers, one (or one row) per observation."""
         parts = []
         for start in range(0, max(len(inputs), 1), _BATCH):
-            batch = np.array(inputs[start : start + _BATCH], order="C")  # its own, to change as it likes
+            batch = inputs[start : start + _BATCH]
+            # Its own, to change as it likes.
+            batch = np.array(batch, order="C") if isinstance(batch, np.ndarray) else batch
             try:
                 with prints_aside():
                     part = np.asarray(self.engine(batch))

@@ -1,0 +1,103 @@
+"""Columns by the names that people usually give them; every guess is said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+USUAL: Mapping[str, tuple[str, ...]] = {
+    "episode": (
+        "episode_id",
+        "trajectory",
+        "trajectory_id",
+        "traj_id",
+        "patient",
+        "patient_id",
+        "patientid",
+        "subject",
+        "subject_id",
+        "user",
+        "user_id",
+        "customer_id",
+        "stay_id",
+        "icustay_id",
+        "hadm_id",
+        "encounter_id",
+        "case_id",
+        "session_id",
+    ),
+    "step": ("t", "time", "timestep", "time_step", "day", "hour", "week", "month", "visit", "charttime"),
+    "action": ("actions", "act", "treatment", "decision", "arm"),
+    "reward": ("rewards", "rew", "outcome", "return"),
+    "terminated": ("terminal", "terminals", "is_terminal"),
+}
+"""Names that mean one thing: taken without asking, if there is just one of them."""
+
+MEANT: Mapping[str, tuple[str, ...]] = {
+    "action": ("drug", "dose", "therapy", "intervention"),
+    "reward": ("benefit", "score", "result", "payoff"),
+    "terminated": ("done", "dones", "died", "dead", "death", "deceased", "discharged", "mortality"),
+}
+"""Names that often mean it: suggested."""
+
+LATER = (
+    *MEANT["terminated"],
+    "survived",
+    "alive",
+    "los",
+    "length_of_stay",
+    "readmitted",
+    "truncated",
+    "expire_flag",
+    "hospital_expire_flag",
+)
+"""What is known only when all is over: no observation, unless somebody says so."""
+
+_IDENTITY = (
+    "id",
+    "episode",
+    "patient",
+    "subject",
+    "user",
+    "customer",
+    "stay",
+    "encounter",
+    "case",
+    "number",
+    "no",
+    "nr",
+)
+
+
+def usual(role: str, free: Sequence[str]) -> list[str]:
+    """The columns whose names usually mean this, whatever their case."""
+    return [name for name in free if _plain(name) in (role, *USUAL.get(role, ()))]
+
+
+def meant(role: str, free: Sequence[str]) -> str | None:
+    """A column that may be meant."""
+    found = usual(role, free) or [name for name in free if _plain(name) in MEANT.get(role, ())]
+    return found[0] if found else None
+
+
+def told_later(name: str) -> bool:
+    return _plain(name) in LATER
+
+
+def names_somebody(name: str) -> bool:
+    """Whether a column sounds as if it told episodes apart."""
+    return any(word in _IDENTITY for word in _plain(name).split("_")) or _plain(name).endswith("id")
+
+
+def is_identity(name: str) -> bool:
+    """Whether a column tells only who it is."""
+    return _plain(name).split("_")[-1] in ("id", "nr", "no") or _plain(name) in (
+        "name",
+        "index",
+        "row",
+        "unnamed:_0",
+        "",
+    )
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace(" ", "_").replace("-", "_").replace(".", "_")
