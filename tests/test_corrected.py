@@ -98,6 +98,22 @@ def test_state_ratios_stay_within_what_was_seen() -> None:
     assert found.max() <= max(seen[np.isfinite(seen)].max(), 1.0)
 
 
+def test_some_episodes_of_a_long_log_teach_the_critics_and_all_correct_them() -> None:
+    world, _ = drawn("noisy-linear")
+    data, _ = world.log(2000, stream(5, "log"))
+    case = Case.of(data, world.evaluated(), world.discount, world.horizon)
+    few = Thresholds.of({"ratio": {"folds": 3, "sweeps": 0}, "fitted_q": {"most_steps": 200 * world.horizon}})
+    critic = fit_critic(case, CriticSpec(Marginal(), thresholds=few)).critic
+    assert isinstance(critic, CrossFittedValues)
+    found = Corrected(critic)(case)
+    assert found.contributions is not None
+    assert len(found.contributions) == 2000
+    generator = stream(1, "truth")
+    returns = world.returns(world.initial(20_000, generator), generator)
+    # 6 standard errors: a false alarm is next to impossible. Critics of 200 episodes alone are off by three times that.
+    assert abs(found.contributions.mean() - returns.mean()) < 6 * returns.std() / np.sqrt(2000)
+
+
 def test_without_ratios_it_weighs_by_products() -> None:
     """A critic that knows nothing of states makes it per-decision importance sampling, normalized."""
     case = drawn("noisy-linear")[1]
@@ -255,7 +271,9 @@ def test_the_critics_own_error_widens_the_interval() -> None:
     wide, narrow = (interval(found, 0.9, Resampling(case.data, 0)) for found in (with_it, without))
     assert wide.std_error is not None
     assert narrow.std_error is not None
-    assert wide.std_error == pytest.approx(np.hypot(narrow.std_error, 0.4 * critic.error(case)))
+    assert wide.std_error == pytest.approx(
+        np.hypot(narrow.std_error, Corrected(critic).critic_share * critic.error(case))
+    )
 
 
 @pytest.mark.parametrize("family", ["confounded", "no-propensities", "partial"])

@@ -14,7 +14,7 @@ import pytest
 
 from repbm import evaluate
 from repbm.cli import main
-from repbm.core import HeadlineRules, InputError
+from repbm.core import HeadlineRules, InputError, Thresholds
 from repbm.doctor import Check, Verdict
 from repbm.domains import TabularWorld
 from repbm.estimators import DirectMethod, FunctionCritic, as_estimator
@@ -353,3 +353,13 @@ def test_an_answer_that_fails_a_check_or_is_vague_is_not_supported() -> None:
     for each in (fine, *poor, vague, lost, replace(fine, checks=None)):
         again = Verdict.of(each.to_dict(), each.rules)
         assert again.to_dict() == each.to_dict()
+
+
+def test_rows_say_that_some_episodes_of_a_long_log_teach_them(frame: pl.DataFrame) -> None:
+    thresholds = {"fit": {"most_steps": 100}, "fitted_q": {"most_steps": 100}}
+    given = {"estimators": ["corrected", "am", "wis"], "thresholds": Thresholds.of(thresholds), "details": False}
+    found = evaluate(frame, lambda x: np.where(x[:, 0] > 2, "b", "a"), **given).estimates
+    notes = dict(found.select("estimator", "note").iter_rows())
+    assert "values are learned from 20 of 60 episodes" in notes["corrected"]
+    assert "values are learned from 20 of 60 episodes" in notes["am"]
+    assert "learned from" not in notes["wis"]

@@ -124,6 +124,13 @@ def test_likelihood_and_slope_are_those_of_automatic_differentiation() -> None:
         np.testing.assert_allclose(slope, expected[1], rtol=1e-10, atol=1e-10 * np.abs(expected[1]).max())
 
 
+def test_rounding_does_not_make_a_likelihood_fail() -> None:
+    """Far from 0 differences of positions lose the digits that so little noise would need."""
+    positions = drawn(120, 2) + 1e5
+    value, slope, _ = _unlikelihood(np.log([3.0, 3.0, 1e-11]), positions, np.sin(positions[:, :1]))
+    assert np.isfinite([value, *slope]).all()
+
+
 def test_lengths_and_noise_are_those_of_the_data() -> None:
     """A fast, a slow and an idle dimension; noise of a tenth, with a margin of a third on 200 rows (over 5 errors)."""
     positions = drawn(200, 3)

@@ -22,6 +22,9 @@ class FitRules:
     trust: float = 30.0
     """So many effective episodes must follow the policy for the re-weighted risk of a step to count by half: fewer
     would be learned as truth with their noise. Set on CartPole and MountainCar logs of 50 to 1,024 episodes."""
+    most_steps: int = 100_000
+    """Of a longer log evenly spread episodes of so many steps are fitted: errors of coefficients are then far below
+    those of the kind of model."""
     held_out_share: float = 0.1
     """The share of episodes that chooses degrees and kinds. Convention: as in the paper's split."""
     horizon_end_share: float = 0.05
@@ -262,6 +265,9 @@ class FittedQRules:
     coefficients that the log hardly tells."""
     column_evidence: float = 3.0
     """A column counts if its features tell so many standard deviations more than chance does. Convention."""
+    most_steps: int = 100_000
+    """Behind the answer evenly spread episodes of so many steps teach it: what it gets wrong is corrected by all
+    episodes, and how far it may be off is in the interval."""
     time_evidence: float = 2.0
     """Every number of steps left is fitted to its own steps, unless that raises held-out errors by so many standard
     errors. Set after seeing errors against the truth on CartPole and MountainCar, two logs each, and on made-up noisy

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from repbm.core import InputError, Thresholds, stream
 from repbm.critics._cross_fitted import CrossFittedCritic
-from repbm.critics._kinds import Announce, CriticKind, ModelCriticKind, Request
+from repbm.critics._kinds import Announce, CriticKind, ModelCriticKind, Request, taught
 from repbm.estimators import Case, Critic
 from repbm.models import AutoFit, Comparison, Model, ModelFit
 
@@ -78,8 +78,8 @@ def fit_model_critics(
     thresholds: Thresholds = Thresholds(),  # noqa: B008 - frozen
 ) -> list[FittedCritic]:
     """Several models of one log in one call, each as `fit_critic` would fit it: networks are then trained together."""
-    spec = CriticSpec(kinds[0], fit)
-    scores = _chosen(case, spec, seed, announce)
+    case = taught(case, thresholds)
+    scores = _chosen(case, CriticSpec(kinds[0], fit, thresholds=thresholds), seed, announce)
     request = Request(fit, scores, seed, announce, thresholds)
     support = case.support if any(kind.for_policy for kind in kinds) else None
     objectives = [kind.objective for kind in kinds]
@@ -94,6 +94,7 @@ def _chosen(case: Case, spec: CriticSpec, seed: int, announce: Announce) -> Comp
         announce(f"comparing a network, loss {loss:.3g}, epoch {done} of {total}")
 
     announce("choosing a kind of model")
+    case = taught(case, spec.thresholds)
     with _one_thread():
         return spec.fit.choose(case.data, case.most_steps, seed, comparing)
 

@@ -13,6 +13,7 @@ from repbm.critics._marginal import fit_marginal
 from repbm.critics._model_critic import ModelCritic
 from repbm.critics._mrdr import fit_mrdr
 from repbm.critics._value_critic import ActionValueCritic
+from repbm.data import spread_episodes
 from repbm.estimators import Case, Critic, DirectMethod, EstimatorSpec, Role, acting
 from repbm.models import AM, AM_PI, BOTH_RISKS, Comparison, Model, ModelFit, Objective
 
@@ -103,6 +104,7 @@ class ModelCriticKind(CriticKind):
 
     def fit(self, case: Case, request: Request) -> tuple[Critic, Model | None]:
         assert request.choice is not None
+        case = taught(case, request.thresholds)
         support = case.support if self.for_policy else None
         (model,) = request.fit.models(
             case.data, support, [self.objective], case.most_steps, request.seed, request.choice, request.training
@@ -201,6 +203,12 @@ class MoreRobust(CriticKind):
             seed=request.seed,
         )
         return ActionValueCritic(values, self.name), None
+
+
+def taught(case: Case, thresholds: Thresholds) -> Case:
+    """The episodes that models are fitted to: all but of a long log."""
+    chosen = spread_episodes(case.data, thresholds.fit.most_steps)
+    return case if chosen is None else case.take(chosen)
 
 
 def model_estimator(objective: Objective) -> EstimatorSpec:

@@ -16,6 +16,7 @@ from repbm.critics._logged_values import LoggedValues
 from repbm.critics._outcome_spread import OutcomeSpread
 from repbm.critics._state_ratio import fit_state_ratio
 from repbm.critics._value_critic import ActionValueCritic
+from repbm.data import spread_episodes
 from repbm.estimators import Case, IndividualValues, StateValues, marginal_weights, surprises
 
 
@@ -92,7 +93,7 @@ class CrossFittedValues:
 
     def error(self, case: Case) -> float:
         """By leaving out fold after fold (the jackknife): sqrt((K - 1) / K sum_k (m_k - m)^2), m_k the mean V_0."""
-        means = np.array([[critic.initial(case).values.mean()] for critic in self.parts.critics])
+        means = self._parts(case, case.data.initial_observations).mean(axis=1, keepdims=True)
         return float(np.sqrt(_jackknife(means)[0]))
 
     def logged(self, case: Case) -> Float[np.ndarray, " episodes"]:
@@ -136,17 +137,19 @@ def _jackknife(parts: Float[np.ndarray, "folds some"]) -> Float[np.ndarray, " so
 
 
 def fit_marginal(case: Case, name: str, seed: int, thresholds: Thresholds) -> CrossFittedValues:
-    """Fitted Q evaluation and state ratios, both by folds of the episodes."""
+    """Fitted Q evaluation and state ratios, both by folds of the episodes; of a long log some episodes teach them."""
     n = len(case.data)
     folds = stream(seed, "marginal-folds").permutation(n) % min(thresholds.ratio.folds, n)
+    chosen = spread_episodes(case.data, thresholds.fitted_q.most_steps)
+    taught = np.arange(n) if chosen is None else chosen
 
     def fitted(part: Case) -> ActionValueCritic:
         found = fit_fqe(part.data, part.policy, part.discount, part.most_steps, seed=seed, rules=thresholds.fitted_q)
         return ActionValueCritic(found, name)
 
     with threadpool_limits(1):
-        whole = fitted(case)
-        parts = tuple(fitted(case.take(np.flatnonzero(folds != k))) for k in range(int(folds.max()) + 1))
+        whole = fitted(case if chosen is None else case.take(taught))
+        parts = tuple(fitted(case.take(taught[folds[taught] != k])) for k in range(int(folds.max()) + 1))
         ratios = fit_state_ratio(case, folds, seed, thresholds.ratio)
         now = LoggedValues.of(case, folds, initial_features(case.data), fitted, thresholds.individuals)
     return CrossFittedValues(CrossFittedCritic(parts, folds, name), whole, ratios, now, name, thresholds.individuals)

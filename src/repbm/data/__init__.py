@@ -2,6 +2,7 @@
 
 from repbm.data._categorical import Categorical
 from repbm.data._encoding import Coding, Encoding, Kind
+from repbm.data._sample import spread_episodes
 from repbm.data._segments import Block, StepValues, cumulative_products, indices, log_products, over_blocks, totals
 from repbm.data._states import few_states, found_states, numbered_states
 from repbm.data._support import ImportanceWeights, Support, support
@@ -26,6 +27,7 @@ __all__ = [
     "log_products",
     "numbered_states",
     "over_blocks",
+    "spread_episodes",
     "support",
     "totals",
 ]

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from repbm.core import LogRules
-from repbm.data import Trajectories
+from repbm.data import Trajectories, spread_episodes
 
 
 def sampled_steps(data: Trajectories, rules: LogRules) -> Int[np.ndarray, " some"]:
@@ -17,9 +17,7 @@ def sampled_steps(data: Trajectories, rules: LogRules) -> Int[np.ndarray, " some
 
 def sampled(data: Trajectories, rules: LogRules) -> Int[np.ndarray, " some"] | None:
     """Evenly spread episodes that together have about so many steps; None for a small log, where all stand for all."""
-    share = min(1.0, rules.sampled_steps / len(data.rewards))
-    count = max(2, int(share * len(data)))
-    return None if count >= len(data) else np.unique(np.linspace(0, len(data) - 1, count).astype(np.int64))
+    return spread_episodes(data, rules.sampled_steps)
 
 
 def sampled_episodes(data: Trajectories, rules: LogRules) -> Trajectories:

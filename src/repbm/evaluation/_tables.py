@@ -9,8 +9,10 @@ import numpy as np
 import polars as pl
 
 from repbm.core import Thresholds
+from repbm.data import spread_episodes
 from repbm.doctor import Verdict, possible_returns
 from repbm.estimators import Case, Estimate, EstimatorSpec, IndividualValues, Role
+from repbm.evaluation._critics import critic_kind
 from repbm.evaluation._headline import Entry, disagreements, headline
 from repbm.inference import (
     Contender,
@@ -86,7 +88,7 @@ class Tables:
                 "episodes": len(case.data),
                 "effective_episodes": estimate.effective_episodes,
                 "behavior": None if not weighted else "logged" if learned is None else "estimated",
-                "note": self._note(case, estimate, bounds, learned, possible),
+                "note": self._note(spec, case, estimate, bounds, learned, possible),
             }
         )
         found = contender(estimate, self.resampling, refits)
@@ -210,13 +212,14 @@ class Tables:
 
     def _note(
         self,
+        spec: EstimatorSpec,
         case: Case,
         estimate: Estimate,
         bounds: Interval,
         learned: LearnedBehavior | None,
         possible: tuple[float, float],
     ) -> str:
-        notes = [estimate.note, bounds.note]
+        notes = [estimate.note, bounds.note, self._taught(spec, case)]
         if estimate.value is not None and not possible[0] <= estimate.value <= possible[1]:
             notes.append(f"{estimate.value:.4g} is beyond what rewards allow ({possible[0]:.4g} to {possible[1]:.4g})")
         if estimate.individual is not None and _uniform(estimate.individual, case.returns):
@@ -236,6 +239,15 @@ class Tables:
         if case.unseen:
             notes.append(f"the log never shows {', '.join(map(repr, case.unseen[:3]))}, which the policy may take")
         return "; ".join(note for note in notes if note)
+
+    def _taught(self, spec: EstimatorSpec, case: Case) -> str:
+        """How many episodes teach what is fitted, if not all."""
+        kind = None if spec.critic is None else critic_kind(spec.critic)
+        if kind is None or not (kind.uses_model or spec.role is Role.CORRECTED):
+            return ""
+        rules = self.thresholds.fit if kind.uses_model else self.thresholds.fitted_q
+        chosen = spread_episodes(case.data, rules.most_steps)
+        return "" if chosen is None else f"values are learned from {len(chosen)} of {len(case.data)} episodes"
 
     def ranking(self) -> pl.DataFrame:
         """The answers of all policies, the best first, each with the probability that it is, and beside the best."""
