@@ -360,6 +360,6 @@ def test_rows_say_that_some_episodes_of_a_long_log_teach_them(frame: pl.DataFram
     given = {"estimators": ["corrected", "am", "wis"], "thresholds": Thresholds.of(thresholds), "details": False}
     found = evaluate(frame, lambda x: np.where(x[:, 0] > 2, "b", "a"), **given).estimates
     notes = dict(found.select("estimator", "note").iter_rows())
-    assert "values are learned from 20 of 60 episodes" in notes["corrected"]
-    assert "values are learned from 20 of 60 episodes" in notes["am"]
+    assert "values are learned from 28 of 60 episodes" in notes["corrected"]
+    assert "values are learned from 28 of 60 episodes" in notes["am"]
     assert "learned from" not in notes["wis"]
