@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -73,8 +74,9 @@ class Ray(Engine):
     def _start(self, ray: Any, address: str) -> None:
         given = {"num_cpus": self.workers, "include_dashboard": False} if address == "local" else {}
         try:
+            _reach(address)
             ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **given)
-        except (ConnectionError, ValueError, RuntimeError) as fault:
+        except (OSError, ValueError, RuntimeError) as fault:
             reason = next(iter(str(fault).strip().splitlines()), type(fault).__name__)
             raise InputError(
                 f"no Ray cluster is joined ({reason})", where=address, fix="check the address, or leave it out"
@@ -84,6 +86,13 @@ class Ray(Engine):
         if self._ours:
             self._joined.shutdown()
         self._joined, self._ours = None, False
+
+
+def _reach(address: str) -> None:
+    """Ray itself would try for minutes where nobody answers."""
+    host, colon, port = address.rpartition(":")
+    if colon and port.isdigit() and "/" not in host:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
 
 
 def _result(ray: Any, reference: Any) -> tuple[Any, Exception | None]:
