@@ -2,7 +2,7 @@
 
 from repbm.engines._engine import Done, Engine, Note, TasksFailed, Work, all_values, in_order, raise_failed
 from repbm.engines._in_process import InProcess
-from repbm.engines._named import ENGINES, as_engine, opened
+from repbm.engines._named import ENGINES, as_engine, opened, opens_engine
 from repbm.engines._processes import Processes
 from repbm.engines._queue import LostWorker
 from repbm.engines._ray import Ray
@@ -22,5 +22,6 @@ __all__ = [
     "as_engine",
     "in_order",
     "opened",
+    "opens_engine",
     "raise_failed",
 ]

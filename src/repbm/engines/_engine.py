@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -50,12 +51,12 @@ class Engine(ABC):
     @abstractmethod
     def map(
         self, begin: Callable[[S], Work[T, R]], tasks: Sequence[T], *, shared: S, note: Note = lambda said: None
-    ) -> Iterator[Done[R]]:
+    ) -> Generator[Done[R]]:
         """Every task as it ends, in any order.
 
         Where tasks run, `begin(shared)` is called once and gives the function that does them. `shared` goes there
-        once, and its arrays are not copied a task; nobody may write to them. `note` is told what tasks say. To stop
-        iterating, by an error or Ctrl-C, stops all tasks.
+        once, and its arrays are not copied a task; nobody may write to them. `note` is told what tasks say. To
+        close the generator stops all tasks.
         """
 
     def close(self) -> None:  # noqa: B027 - most have started nothing
@@ -89,17 +90,19 @@ def raise_failed(errors: Mapping[str, Exception], total: int) -> None:
         raise TasksFailed(errors, total)
 
 
-def in_order(done: Iterable[Done[R]]) -> Iterator[Done[R]]:
+def in_order(done: Generator[Done[R]]) -> Generator[Done[R]]:
     """The same tasks in their order, each as soon as all before it have ended."""
     early: dict[int, Done[R]] = {}
     following = 0
-    for one in done:
-        early[one.index] = one
-        while following in early:
-            yield early.pop(following)
-            following += 1
+    with closing(done):
+        for one in done:
+            early[one.index] = one
+            while following in early:
+                yield early.pop(following)
+                following += 1
 
 
-def all_values(done: Iterable[Done[R]]) -> list[R]:
-    """The values in the order of the tasks; the first error, in that order, once all have ended."""
-    return [one.result() for one in list(in_order(done))]
+def all_values(done: Generator[Done[R]]) -> list[R]:
+    """The values in the order of the tasks; the first error, in that order, is raised, and stops the rest."""
+    with closing(in_order(done)) as ordered:
+        return [one.result() for one in ordered]

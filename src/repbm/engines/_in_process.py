@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from repbm.engines._engine import Done, Engine, Note, R, S, T, Work
@@ -18,7 +18,7 @@ class InProcess(Engine):
 
     def map(
         self, begin: Callable[[S], Work[T, R]], tasks: Sequence[T], *, shared: S, note: Note = lambda said: None
-    ) -> Iterator[Done[R]]:
+    ) -> Generator[Done[R]]:
         one_thread_compiler()
         worker, queue = Worker(lambda: begin(shared)), Queue(len(tasks), self.retries)
         while queue.waiting:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from typing import ParamSpec, TypeVar, cast
 
 from repbm.core import InputError
 from repbm.engines._engine import Engine
 from repbm.engines._in_process import InProcess
 from repbm.engines._processes import Processes
 from repbm.engines._ray import Ray
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 ENGINES = ("process", "processes", "ray")
 """In this process, in several, on Ray."""
@@ -43,3 +48,14 @@ def opened(given: Engine | str | None) -> Iterator[Engine]:
         return
     with as_engine(given) as made:
         yield made
+
+
+def opens_engine(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function take an engine, a name or nothing as `engine`; it sees an engine."""
+
+    @wraps(function)
+    def opening(*arguments: P.args, **options: P.kwargs) -> R:
+        with opened(cast("Engine | str | None", options.get("engine"))) as running:
+            return function(*arguments, **{**options, "engine": running})  # type: ignore[arg-type]
+
+    return opening

@@ -7,7 +7,7 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -39,10 +39,11 @@ class Processes(Engine):
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or _cores()
         self._idle: list[_Process] = []
+        self._busy: dict[Connection, _Process] = {}
 
     def map(
         self, begin: Callable[[S], Work[T, R]], tasks: Sequence[T], *, shared: S, note: Note = lambda said: None
-    ) -> Iterator[Done[R]]:
+    ) -> Generator[Done[R]]:
         if len(tasks) < 2:
             yield from InProcess().map(begin, tasks, shared=shared, note=note)
             return
@@ -50,9 +51,9 @@ class Processes(Engine):
         with _shared_file((begin, shared)) as job:
             yield from self._mapped(job, tasks, note)
 
-    def _mapped(self, job: bytes, tasks: Sequence[Any], note: Note) -> Iterator[Done[Any]]:
+    def _mapped(self, job: bytes, tasks: Sequence[Any], note: Note) -> Generator[Done[Any]]:
         queue, stillborn = Queue(len(tasks), self.retries), 0
-        busy: dict[Connection, _Process] = {}
+        busy = self._busy
         told: set[Connection] = set()
         try:
             while queue.waiting or busy:
@@ -87,10 +88,14 @@ class Processes(Engine):
                         yield ended
         finally:
             # Nobody waits any more for what these do.
-            for worker in busy.values():
-                worker.end()
+            self._end_busy()
+
+    def _end_busy(self) -> None:
+        while self._busy:
+            self._busy.popitem()[1].end()
 
     def close(self) -> None:
+        self._end_busy()
         while self._idle:
             self._idle.pop().end()
 

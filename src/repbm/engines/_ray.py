@@ -6,7 +6,7 @@ import logging
 import os
 import socket
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ class Ray(Engine):
 
     def map(
         self, begin: Callable[[S], Work[T, R]], tasks: Sequence[T], *, shared: S, note: Note = lambda said: None
-    ) -> Iterator[Done[R]]:
+    ) -> Generator[Done[R]]:
         if len(tasks) < 2:
             yield from InProcess().map(begin, tasks, shared=shared, note=note)
             return

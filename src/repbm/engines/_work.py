@@ -7,7 +7,6 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 
 from repbm.engines._engine import Note, Work
@@ -36,7 +35,7 @@ class Worker:
         """
         try:
             self._work = self._work or self._begin()
-            with threadpool_limits(1), np.errstate():
+            with threadpool_limits(1):
                 return self._work(task, note), None
         except Exception as fault:
             return None, fault

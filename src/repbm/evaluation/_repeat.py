@@ -10,6 +10,7 @@ import polars as pl
 
 from repbm._version import __version__
 from repbm.core import InputError, Progress
+from repbm.engines import Engine, as_engine, opened
 from repbm.evaluation._evaluate import evaluate
 from repbm.evaluation._options import Question
 from repbm.evaluation._result import Evaluation
@@ -18,13 +19,24 @@ from repbm.logs import Source
 from repbm.policies.adapters import as_policy
 
 
-def repeat(folder: str | Path, *, trust_pickle: bool = False, progress: Progress | None = None) -> Evaluation:
-    """Evaluate as it was done for the result in `folder`: same log, policies and options, so same numbers."""
+def repeat(
+    folder: str | Path,
+    *,
+    trust_pickle: bool = False,
+    progress: Progress | None = None,
+    engine: Engine | str | None = None,
+) -> Evaluation:
+    """Evaluate as it was done for the result in `folder`: same log, policies and options, so same numbers.
+
+    By the same engine, too, unless another is given.
+    """
     where, arguments = str(folder), _arguments(Path(folder))
     individuals, question = arguments["individuals"], Question.of(arguments)
     asked = next(iter(arguments["estimators"].values())) if arguments["estimators_asked"] else None
     people = None if individuals is None else _words(individuals, "the table of individuals", where)
-    return _again(where, arguments, asked, people, question.details, trust_pickle, progress)
+    stored = as_engine(arguments["engine"], arguments["workers"])
+    with stored if engine is None else opened(engine) as running:
+        return _again(where, arguments, asked, people, question.details, trust_pickle, progress, running)
 
 
 def value_individuals(
@@ -47,6 +59,7 @@ def _again(
     details: bool,
     trust_pickle: bool,
     progress: Progress | None,
+    engine: Engine | None = None,
 ) -> Evaluation:
     question = Question.of(arguments)
     policies = {name: _words(words, f"policy '{name}'", where) for name, words in arguments["policies"].items()}
@@ -65,6 +78,7 @@ def _again(
         threshold=question.threshold,
         details=details,
         progress=progress,
+        engine=engine,
     )
     return made.with_policies(policies)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -134,13 +135,14 @@ def reproduce(
             progress(said, done, len(missing))
 
         note("starting")
-        for ended in running.map(_begun, missing, shared=(spec, seed, runs), note=note):
-            if ended.error is None:
-                store.append(ended.result())
-            else:
-                failed[_place(spec, missing[ended.index], runs)] = ended.error
-            done += 1
-            note(f"{done} of {len(missing)} done")
+        with closing(running.map(_begun, missing, shared=(spec, seed, runs), note=note)) as tasks:
+            for ended in tasks:
+                if ended.error is None:
+                    store.append(ended.result())
+                else:
+                    failed[_place(spec, missing[ended.index], runs)] = ended.error
+                done += 1
+                note(f"{done} of {len(missing)} done")
     raise_failed(failed, len(missing))
     store.write_table()
     return store
