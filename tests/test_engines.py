@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -176,7 +177,7 @@ def test_names_of_engines() -> None:
         assert engine is given
 
 
-SPEC = {"episodes": 30, "horizon": 40, "rows": ("is", "wis", "soft-pdis")}
+SPEC: dict[str, Any] = {"episodes": 30, "horizon": 40, "rows": ("is", "wis", "soft-pdis")}
 
 
 def test_an_experiment_gives_the_same_rows_in_processes(two: Engine, tmp_path: Path) -> None:

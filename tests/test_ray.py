@@ -6,6 +6,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 
 from repbm.core import InputError
 from repbm.engines import InProcess, Note, Ray, all_values
-from tests.test_engines import check_failures
+from tests.test_engines import SPEC, check_failures
 
 pytest.importorskip("ray")
 # Sockets and files that Ray leaves to the garbage collector are no fault of ours.
@@ -112,3 +113,35 @@ def test_an_address_where_no_cluster_is_ends_in_one_line(monkeypatch: pytest.Mon
     with pytest.raises(InputError, match=r"127\.0\.0\.1:1: no Ray cluster is joined"), Ray() as engine:
         list(engine.map(_solved, range(2), shared=(np.eye(2), tmp_path, 0.0)))
     assert os.environ["RAY_ADDRESS"] == "127.0.0.1:1"
+
+
+@pytest.mark.slow
+def test_an_evaluation_on_a_cluster_is_the_same(cluster: Any) -> None:
+    from repbm import evaluate
+    from repbm.evaluation import Fitting
+    from tests.test_engines_evaluate import logged, policies, same
+
+    options: dict[str, Any] = {"estimators": ["corrected", "repbm", "wis"], "fitting": Fitting(refits=3)}
+    here = evaluate(logged(), policies(), **options)
+    with Ray(address=cluster.address) as engine:
+        same(here, evaluate(logged(), policies(), **options, engine=engine))
+
+
+@pytest.mark.slow
+def test_an_experiment_outlives_a_node(cluster: Any, tmp_path: Path) -> None:
+    """After the first stored run the second node is killed: all rows arrive, and are the same."""
+    from repbm.experiments import load_spec, reproduce
+
+    spec = replace(load_spec("cartpole-short"), **SPEC)
+    alone = reproduce(spec, 8, tmp_path / "alone")
+    killed = []
+
+    def progress(what: str, done: int, total: int) -> None:
+        if done and not killed:
+            killed.append(done)
+            cluster.remove_node(cluster.second, allow_graceful=False)
+
+    with Ray(address=cluster.address) as engine:
+        together = reproduce(spec, 8, tmp_path / "together", progress=progress, engine=engine)
+    assert killed == [1]
+    assert together.rows().drop("seconds").equals(alone.rows().drop("seconds"))
