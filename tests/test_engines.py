@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -158,6 +159,32 @@ def test_memory_mapped_arrays_are_shared_as_arrays(two: Engine, tmp_path: Path) 
     assert len(buffers) == 1
     (one, _), _ = all_values(two.map(_sums, [0, 1], shared=array))
     assert one == (np.arange(1000.0) ** 2).sum()
+
+
+def test_what_cannot_travel_is_said_in_one_line(two: Engine) -> None:
+    with pytest.raises(InputError, match=r"cannot be sent to other processes \(cannot pickle .*lock.*use the engine"):
+        all_values(two.map(_sums, [0, 1], shared=threading.Lock()))  # type: ignore[arg-type]
+
+    def begin(shared: None) -> Callable[[int, Note], object]:
+        return lambda task, note: threading.Lock() if task else task
+
+    good, bad = in_order(two.map(begin, [0, 1], shared=None))
+    assert good.value == 0
+    assert "cannot pickle" in str(bad.error)
+
+
+def test_a_script_without_a_guard_is_told(tmp_path: Path) -> None:
+    """A new process loads the script, which starts processes again: no more than a few of them."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from repbm.engines import Processes\n"
+        "def begin(shared):\n"
+        "    return lambda task, note: task\n"
+        "list(Processes(2).map(begin, range(3), shared=None))\n"
+    )
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 1
+    assert "processes end before they begin; do the work of a script under `if __name__" in done.stderr
 
 
 def test_names_of_engines() -> None:

@@ -17,6 +17,8 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
+from repbm.core import InputError
+
 _ALIGNED = 64
 
 
@@ -34,6 +36,18 @@ def packed(what: Any, buffers: list[pickle.PickleBuffer] | None = None) -> bytes
     file = io.BytesIO()
     _Pickler(file, protocol=5, buffer_callback=None if buffers is None else buffers.append).dump(what)
     return file.getvalue()
+
+
+def packed_job(begin: Any, shared: Any) -> tuple[bytes, list[pickle.PickleBuffer]]:
+    """What tasks begin with, and its large arrays; an error for the user where it cannot leave this process."""
+    buffers: list[pickle.PickleBuffer] = []
+    try:
+        return packed((begin, shared), buffers), buffers
+    except Exception as fault:
+        raise InputError(
+            f"a policy, or something else that tasks need, cannot be sent to other processes ({fault})",
+            fix="use the engine 'process', or give the policy in another form, such as FILE.py:FUNCTION",
+        ) from fault
 
 
 def unpacked(data: bytes, buffers: Sequence[Any] = ()) -> Any:

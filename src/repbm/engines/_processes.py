@@ -11,12 +11,13 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from pickle import PickleBuffer
 from typing import Any
 
 from repbm.core import InputError
 from repbm.engines._engine import Done, Engine, Note, R, S, T, Work
 from repbm.engines._in_process import InProcess
-from repbm.engines._packing import mapped_buffers, packed, sendable, unpacked, write_buffers
+from repbm.engines._packing import mapped_buffers, packed, packed_job, sendable, unpacked, write_buffers
 from repbm.engines._queue import LostWorker, Queue
 from repbm.engines._work import Worker, one_thread_compiler, with_trace
 
@@ -48,7 +49,7 @@ class Processes(Engine):
             yield from InProcess().map(begin, tasks, shared=shared, note=note)
             return
         one_thread_compiler()
-        with _shared_file((begin, shared)) as job:
+        with _shared_file(*packed_job(begin, shared)) as job:
             yield from self._mapped(job, tasks, note)
 
     def _mapped(self, job: bytes, tasks: Sequence[Any], note: Note) -> Generator[Done[Any]]:
@@ -178,10 +179,8 @@ def _begun(job: bytes) -> Work[Any, Any]:
 
 
 @contextmanager
-def _shared_file(what: Any) -> Iterator[bytes]:
-    """What processes need to have it, too: its arrays are in a file meanwhile."""
-    buffers: list[Any] = []
-    rest = packed(what, buffers)
+def _shared_file(rest: bytes, buffers: Sequence[PickleBuffer]) -> Iterator[bytes]:
+    """What processes need to begin; arrays are in a file meanwhile."""
     with tempfile.TemporaryDirectory(prefix="repbm-", ignore_cleanup_errors=True) as folder:
         path = Path(folder) / "shared"
         places = write_buffers(path, buffers)

@@ -14,7 +14,7 @@ import numpy as np
 from repbm.core import InputError, optional
 from repbm.engines._engine import Done, Engine, Note, R, S, T, Work
 from repbm.engines._in_process import InProcess
-from repbm.engines._packing import packed, sendable, unpacked
+from repbm.engines._packing import packed, packed_job, sendable, unpacked
 from repbm.engines._queue import LostWorker, Queue
 from repbm.engines._work import Worker, one_thread_compiler, with_trace
 
@@ -41,9 +41,8 @@ class Ray(Engine):
             yield from InProcess().map(begin, tasks, shared=shared, note=note)
             return
         one_thread_compiler()
+        rest, buffers = packed_job(begin, shared)
         ray = self._join()
-        buffers: list[Any] = []
-        rest = packed((begin, shared), buffers)
         job = ray.put((rest, [np.frombuffer(buffer.raw(), np.uint8) for buffer in buffers]))
         # Ray itself tries nothing again: we do, and count.
         remote = ray.remote(num_cpus=1, max_retries=0)(_do)

@@ -134,7 +134,6 @@ def reproduce(
         def note(said: str) -> None:
             progress(said, done, len(missing))
 
-        note("starting")
         with closing(running.map(_begun, missing, shared=(spec, seed, runs), note=note)) as tasks:
             for ended in tasks:
                 if ended.error is None:
