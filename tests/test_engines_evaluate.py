@@ -14,6 +14,7 @@ from repbm.cli import main
 from repbm.core import InputError
 from repbm.engines import Engine, Processes
 from repbm.evaluation import Evaluation, Fitting, repeat
+from repbm.models import KINDS, NETWORK, AutoFit
 
 FILES = ("estimates", "individuals", "diagnostics", "ranking")
 
@@ -120,3 +121,10 @@ def test_the_command_line_takes_an_engine(tmp_path: Path, monkeypatch: pytest.Mo
     stored = json.loads((tmp_path / "two" / "run.json").read_text())["arguments"]
     assert (stored["engine"], stored["workers"]) == ("processes", 2)
     same(repeat("two"), repeat("two", engine="process"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fit", ["paper", AutoFit(kinds=(*KINDS, NETWORK))], ids=["paper", "network"])
+def test_networks_in_processes_are_the_same(two: Engine, fit: Any) -> None:
+    options: dict[str, Any] = {"estimators": ["repbm", "am"], "fitting": Fitting(fit), "details": False}
+    same(evaluate(logged(), policies(), **options), evaluate(logged(), policies(), **options, engine=two))
