@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from repbm.cli._engine_options import Engine, RayAddress, Workers
 from repbm.cli._log_options import (
     Columns,
     Ends,
@@ -80,12 +81,16 @@ def evaluate(
     ] = False,
     plots: Annotated[bool, typer.Option("--plots", help="Write the charts of the report as PNG and SVG, too.")] = False,
     open_report: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
+    engine: Engine = None,
+    workers: Workers = None,
+    ray_address: RayAddress = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
     """What would happen if we followed this policy instead?"""
     from repbm.cli._console import progress, show, show_guaranteed, show_sensitivity, show_thresholds
     from repbm.cli._pages import needs_folder, pages_of
     from repbm.cli._saved_model import check_model_file, save
+    from repbm.engines import as_engine
     from repbm.evaluation import Fitting, Reading, check_target
     from repbm.evaluation import evaluate as run
 
@@ -96,7 +101,7 @@ def evaluate(
     words = named_policies(policy)
     if save_model is not None:
         check_model_file(save_model, len(words))
-    with progress(quiet) as told:
+    with as_engine(engine, workers, ray_address) as where, progress(quiet) as told:
         evaluation = run(
             log,
             policies_of(policy, trust_pickle),
@@ -112,6 +117,7 @@ def evaluate(
             threshold=threshold or (),
             details=out is not None or sensitivity or guaranteed or bool(threshold),
             progress=told,
+            engine=where,
         ).with_policies(words)
     if save_model is not None:
         save(evaluation, save_model)

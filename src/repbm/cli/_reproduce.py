@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from repbm.cli._engine_options import Engine, RayAddress, Workers
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -33,7 +35,9 @@ def reproduce(
         typer.Option(min=1, help="How many independent repetitions; default: 100, for balance, gap and trust 30."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all runs.")] = 0,
-    workers: Annotated[int, typer.Option(min=1, help="Processes side by side, one thread each.")] = 1,
+    engine: Engine = None,
+    workers: Workers = None,
+    ray_address: RayAddress = None,
     policy: Annotated[
         str | None, typer.Option(help="Evaluate another policy than the benchmark's: FILE.npz or FILE.py:FUNCTION.")
     ] = None,
@@ -43,6 +47,7 @@ def reproduce(
     ] = "corrected",
 ) -> None:
     """Repeat an experiment of the paper, or one of ours: runs, a table beside the published figures, and plots."""
+    from repbm.engines import TasksFailed, as_engine
     from repbm.experiments import load_experiment
     from repbm.experiments import reproduce as run
     from repbm.experiments.figures import figures
@@ -51,8 +56,13 @@ def reproduce(
     if policy is not None:
         experiment = _with_policy(experiment, policy)
     try:
-        with _progress_bar() as progress:
-            store = run(experiment, runs or experiment.usual_runs, out, seed, progress, workers)
+        with as_engine(engine, workers, ray_address) as where, _progress_bar() as progress:
+            store = run(experiment, runs or experiment.usual_runs, out, seed, progress, where)
+    except TasksFailed as fault:
+        for place, error in fault.errors.items():
+            print(f"repbm: {place} failed: {type(error).__name__}: {error}", file=sys.stderr)
+        print("repbm: the others are done and kept, and the same command tries these again", file=sys.stderr)
+        raise typer.Exit(1) from None
     except KeyboardInterrupt:
         print("repbm: stopped; finished runs are kept, and the same command resumes", file=sys.stderr)
         raise typer.Exit(130) from None

@@ -2,7 +2,7 @@
 
 from repbm.critics._action_values import ActionValues
 from repbm.critics._cross_fitted import CrossFittedCritic
-from repbm.critics._fit import CriticSpec, FittedCritic, fit_critic, fit_model_critics
+from repbm.critics._fit import CriticSpec, FittedCritic, fit_critic, fit_critics, fit_model_critics
 from repbm.critics._fqe import fit_fqe
 from repbm.critics._fqe_network import FQENetwork
 from repbm.critics._kinds import (
@@ -38,6 +38,7 @@ __all__ = [
     "MoreRobust",
     "Request",
     "fit_critic",
+    "fit_critics",
     "fit_fqe",
     "fit_model_critics",
     "fit_mrdr",

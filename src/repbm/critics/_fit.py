@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+from jaxtyping import Int
 from threadpoolctl import threadpool_limits
 
 from repbm.core import InputError, Thresholds, stream
 from repbm.critics._cross_fitted import CrossFittedCritic
-from repbm.critics._kinds import Announce, CriticKind, ModelCriticKind, Request, taught
+from repbm.critics._kinds import Announce, CriticKind, ModelCriticKind, Part, Request, taught
+from repbm.engines import Engine, InProcess, Note, all_values
 from repbm.estimators import Case, Critic
 from repbm.models import AutoFit, Comparison, Model, ModelFit
 
@@ -49,24 +52,90 @@ def fit_critic(
     *,
     scores: Comparison | None = None,
     announce: Announce = lambda what: None,
+    engine: Engine | None = None,
 ) -> FittedCritic:
     """The critic fitted to the log of the case, for its policy.
 
     `scores` is the choice of a kind of model that another critic of the same log, or of the log that this one was drawn
     from, has already made.
     """
-    if spec.kind.uses_model and scores is None:
-        scores = _chosen(case, spec, seed, announce)
-    request = Request(spec.fit, scores, seed, announce, spec.thresholds)
+    return fit_critics([(case, spec)], seed, scores=scores, announce=announce, engine=engine)[0]
+
+
+def fit_critics(
+    wanted: Sequence[tuple[Case, CriticSpec]],
+    seed: int = 0,
+    *,
+    scores: Comparison | None = None,
+    announce: Announce = lambda what: None,
+    engine: Engine | None = None,
+) -> list[FittedCritic]:
+    """Several critics of one log, each as `fit_critic` would fit it; all that is independent is done by the engine."""
+    for case, spec in wanted:
+        if spec.kind.uses_model and scores is None:
+            scores = _chosen(case, spec, seed, announce, engine)
+    requests = [Request(spec.fit, scores, seed, announce, spec.thresholds) for _, spec in wanted]
+    pieces = [
+        piece
+        for number, ((case, spec), request) in enumerate(zip(wanted, requests, strict=True))
+        for piece in _pieces(number, case, spec, request)
+    ]
     with _one_thread():
-        critic, model = spec.kind.fit(case, request)
+        shared = tuple(wanted), seed, scores
+        results = all_values((engine or InProcess()).map(_begun, pieces, shared=shared, note=announce))
+        given = list(zip(pieces, results, strict=True))
+        return [
+            _joined(case, spec, request, [(piece, result) for piece, result in given if piece.critic == number])
+            for number, ((case, spec), request) in enumerate(zip(wanted, requests, strict=True))
+        ]
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """What is fitted independently: a part of a critic, or the whole critic of a fold."""
+
+    critic: int
+    part: int
+    in_fold: bool = False
+
+
+def _pieces(number: int, case: Case, spec: CriticSpec, request: Request) -> list[_Piece]:
+    parts = len(spec.kind.parts(case, request))
+    folds = 0 if spec.folds == 1 or spec.kind.in_folds else len(np.unique(_folds(case, spec, request.seed)))
+    return [*(_Piece(number, k) for k in range(parts)), *(_Piece(number, k, True) for k in range(folds))]
+
+
+def _begun(
+    shared: tuple[Sequence[tuple[Case, CriticSpec]], int, Comparison | None],
+) -> Callable[[_Piece, Note], Any]:
+    wanted, seed, scores = shared
+    parts: dict[int, Sequence[Part]] = {}
+
+    def work(piece: _Piece, note: Note) -> Any:
+        case, spec = wanted[piece.critic]
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not piece.in_fold:
+                if piece.critic not in parts:
+                    request = Request(spec.fit, scores, seed, note, spec.thresholds)
+                    parts[piece.critic] = spec.kind.parts(case, request)
+                return parts[piece.critic][piece.part]()
+            others = np.flatnonzero(_folds(case, spec, seed) != piece.part)
+            return fit_critic(case.take(others), replace(spec, folds=1), seed, announce=note)
+
+    return work
+
+
+def _joined(case: Case, spec: CriticSpec, request: Request, given: Sequence[tuple[_Piece, Any]]) -> FittedCritic:
+    results = [result for piece, result in given if not piece.in_fold]
+    parts: list[FittedCritic] = [result for piece, result in given if piece.in_fold]
+    critic, model = spec.kind.joined(case, request, results)
     models = () if model is None else (model,)
-    if spec.folds == 1 or spec.kind.in_folds:
-        return FittedCritic(critic, models, scores)
-    parts, folds = _cross_fitted(case, spec, seed, announce)
+    if not parts:
+        return FittedCritic(critic, models, request.choice)
     others = tuple(part.model for part in parts if part.model is not None)
+    folds = _folds(case, spec, request.seed)
     whole = CrossFittedCritic(tuple(part.critic for part in parts), folds, critic.name)
-    return FittedCritic(whole, (*models, *others), scores)
+    return FittedCritic(whole, (*models, *others), request.choice)
 
 
 def fit_model_critics(
@@ -89,28 +158,25 @@ def fit_model_critics(
     return [FittedCritic(kind.critic(model, request), (model,), scores) for kind, model in pairs]
 
 
-def _chosen(case: Case, spec: CriticSpec, seed: int, announce: Announce) -> Comparison:
+def _chosen(case: Case, spec: CriticSpec, seed: int, announce: Announce, engine: Engine | None = None) -> Comparison:
     def comparing(loss: float, done: int, total: int) -> None:
         announce(f"comparing a network, loss {loss:.3g}, epoch {done} of {total}")
 
     announce("choosing a kind of model")
     case = taught(case, spec.thresholds)
     with _one_thread():
-        return spec.fit.choose(case.data, case.most_steps, seed, comparing)
+        return spec.fit.choose(case.data, case.most_steps, seed, comparing, engine)
 
 
 def _one_thread() -> threadpool_limits:
     """Linear algebra in one thread: sums that several add up differ in the last digits with their number, and a fit may
     carry that far. So a critic is the same on any machine and in any process."""
-    return threadpool_limits(1, user_api="blas")
+    return threadpool_limits(1)
 
 
-def _cross_fitted(case: Case, spec: CriticSpec, seed: int, announce: Announce) -> tuple[list[FittedCritic], np.ndarray]:
-    """A critic a fold, fitted to the other folds, and the fold of every episode."""
+def _folds(case: Case, spec: CriticSpec, seed: int) -> Int[np.ndarray, " episodes"]:
+    """The fold of every episode."""
     n = len(case.data)
     if spec.folds > n:
         raise InputError(f"{spec.folds} folds of {n} episodes", fix="use fewer folds")
-    folds = stream(seed, "folds").permutation(n) % spec.folds
-    once = replace(spec, folds=1)
-    others = (case.take(np.flatnonzero(folds != k)) for k in range(spec.folds))
-    return [fit_critic(part, once, seed, announce=announce) for part in others], folds
+    return stream(seed, "folds").permutation(n) % spec.folds

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from repbm.core import InputError, Thresholds
 from repbm.critics._fqe import fit_fqe
 from repbm.critics._fqe_network import FQENetwork
-from repbm.critics._marginal import fit_marginal
+from repbm.critics._marginal import MarginalFit
 from repbm.critics._model_critic import ModelCritic
 from repbm.critics._mrdr import fit_mrdr
 from repbm.critics._value_critic import ActionValueCritic
@@ -19,6 +20,10 @@ from repbm.models import AM, AM_PI, BOTH_RISKS, Comparison, Model, ModelFit, Obj
 
 Announce = Callable[[str], None]
 """Told what is being done."""
+Part = Callable[[], Any]
+"""A part of a fit that depends on no other."""
+Fit = tuple[Critic, Model | None]
+"""A critic, and the model behind it where there is one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +78,17 @@ class CriticKind(ABC):
             _shown(case, self.name)
 
     @abstractmethod
-    def fit(self, case: Case, request: Request) -> tuple[Critic, Model | None]:
+    def fit(self, case: Case, request: Request) -> Fit:
         """The critic, and the model behind it where there is one."""
+
+    def parts(self, case: Case, request: Request) -> Sequence[Part]:
+        """What is fitted independently, the same wherever it is asked; one part unless a kind says otherwise."""
+        return (lambda: self.fit(case, request),)
+
+    def joined(self, case: Case, request: Request, results: Sequence[Any]) -> Fit:
+        """What `fit` gives, made of what the parts gave."""
+        (fit,) = results
+        return fit
 
 
 @dataclass(frozen=True)
@@ -102,7 +116,7 @@ class ModelCriticKind(CriticKind):
     def acts_anywhere(self) -> bool:
         return True
 
-    def fit(self, case: Case, request: Request) -> tuple[Critic, Model | None]:
+    def fit(self, case: Case, request: Request) -> Fit:
         assert request.choice is not None
         case = taught(case, request.thresholds)
         support = case.support if self.for_policy else None
@@ -137,7 +151,7 @@ class FittedQ(CriticKind):
     def acts_anywhere(self) -> bool:
         return True
 
-    def fit(self, case: Case, request: Request) -> tuple[Critic, Model | None]:
+    def fit(self, case: Case, request: Request) -> Fit:
         values = fit_fqe(
             case.data,
             case.policy,
@@ -174,9 +188,18 @@ class Marginal(CriticKind):
         if len(case.data) < 2:
             raise InputError("one episode cannot be judged by what others teach", fix="log more, or ask another one")
 
-    def fit(self, case: Case, request: Request) -> tuple[Critic, Model | None]:
+    def fit(self, case: Case, request: Request) -> Fit:
+        return self.joined(case, request, [part() for part in self.parts(case, request)])
+
+    def parts(self, case: Case, request: Request) -> Sequence[Part]:
         request.announce("values and state ratios, by folds")
-        return fit_marginal(case, self.name, request.seed, request.thresholds), None
+        return self._fit(case, request).parts
+
+    def joined(self, case: Case, request: Request, results: Sequence[Any]) -> Fit:
+        return self._fit(case, request).joined(results), None
+
+    def _fit(self, case: Case, request: Request) -> MarginalFit:
+        return MarginalFit(case, self.name, request.seed, request.thresholds)
 
 
 @dataclass(frozen=True)
@@ -192,7 +215,7 @@ class MoreRobust(CriticKind):
     def needs_behavior(self, case: Case) -> bool:
         return True
 
-    def fit(self, case: Case, request: Request) -> tuple[Critic, Model | None]:
+    def fit(self, case: Case, request: Request) -> Fit:
         values = fit_mrdr(
             case.data,
             case.decisions,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,6 +27,12 @@ def logged_case(case: Case) -> Case:
     )
 
 
+def without_fold(now: Case, folds: Int[np.ndarray, " episodes"], fold: int, rules: IndividualRules) -> Case:
+    """What the values that judge a fold are fitted to: of a long log some episodes."""
+    taught = np.arange(len(folds)) % max(1, -(-len(now.data.rewards) // rules.most_steps)) == 0
+    return now.take(np.flatnonzero(taught & (folds != fold)))
+
+
 @dataclass(frozen=True, eq=False)
 class LoggedValues:
     """V_0 of the behavior by values fitted without each fold, their mean, plus what they miss of returns."""
@@ -48,15 +53,13 @@ class LoggedValues:
     def of(
         cls,
         case: Case,
+        now: Case,
+        parts: tuple[ActionValueCritic, ...],
         folds: Int[np.ndarray, " episodes"],
         features: Features,
-        fitted: Callable[[Case], ActionValueCritic],
         rules: IndividualRules,
     ) -> LoggedValues:
-        now = logged_case(case)
-        # Of a long log some episodes teach it.
-        taught = np.arange(len(folds)) % max(1, -(-len(case.data.rewards) // rules.most_steps)) == 0
-        parts = tuple(fitted(now.take(np.flatnonzero(taught & (folds != k)))) for k in range(int(folds.max()) + 1))
+        """`now` is the `logged_case`, and parts were fitted to what `without_fold` leaves of it."""
         states = case.data.initial_observations
         left_out = np.empty(len(states))
         for k, part in enumerate(parts):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -49,6 +50,18 @@ class Case:
             raise InputError(f"observations are beyond {LARGEST_OBSERVATION:g}", fix="give them in larger units")
         policy = policy.bind(data.names, data.encoding)
         return cls(data, policy, policy.decisions(data), discount, horizon, behavior)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process: decisions as arrays, and nothing that can be computed again."""
+        kept = {one.name: getattr(self, one.name) for one in fields(self)}
+        told = self.decisions
+        arrays = told.logged(slice(None)), None if told.matrix is None else told.matrix()
+        return kept | {"decisions": (told.labels, *arrays), "_softened": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        labels, logged, matrix = state["decisions"]
+        decisions = Decisions(labels, lambda at: logged[at], None if matrix is None else lambda: matrix)
+        self.__dict__.update(state | {"decisions": decisions})
 
     @cached_property
     def unseen(self) -> tuple[Label, ...]:

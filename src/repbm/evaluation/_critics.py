@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from repbm.core import InputError
+from repbm.engines import Engine
 from repbm.estimators import Case, EstimatorSpec, MarginalCritic
 from repbm.evaluation._options import Question
 
@@ -18,23 +19,42 @@ if TYPE_CHECKING:
 class Critics:
     """Fits critics for the cases of one log; what was chosen from that log is chosen once."""
 
-    def __init__(self, question: Question, announce: Callable[[str], None]) -> None:
-        self.question, self.announce = question, announce
+    def __init__(self, question: Question, announce: Callable[[str], None], engine: Engine) -> None:
+        self.question, self.announce, self.engine = question, announce, engine
         self.scores: Comparison | None = None
         self._fitted: dict[tuple[str, Case | None], FittedCritic] = {}
 
     def fitted(self, kind: CriticKind, case: Case) -> FittedCritic:
         """The critic of this kind; one that does not depend on the policy serves all cases of the log."""
-        from repbm.critics import fit_critic
-
-        shared = not kind.for_policy and self.question.fitting.folds == 1
-        key = kind.name, None if shared else case
+        key = self._key(kind, case)
         if key not in self._fitted:
-            given = {"scores": self.scores, "announce": self.announce}
-            found = fit_critic(case, self._spec(kind), self.question.seed, **given)
+            self._fit({key: (kind, case)})
+        return self._fitted[key]
+
+    def prepare(self, wanted: Iterable[tuple[EstimatorSpec, Case]]) -> None:
+        """Fit at once what these need, where several tasks are done side by side; else each waits until it is asked."""
+        if self.engine.workers == 1:
+            return
+        missing = {}
+        for spec, case in wanted:
+            if spec.critic is not None:
+                kind, asked = critic_kind(spec.critic), case.softened(spec.critic_softening)
+                kind.check(case)
+                missing.setdefault(self._key(kind, asked), (kind, asked))
+        self._fit(missing)
+
+    def _fit(self, missing: Mapping[tuple[str, Case | None], tuple[CriticKind, Case]]) -> None:
+        from repbm.critics import fit_critics
+
+        wanted = [(case, self._spec(kind)) for kind, case in missing.values()]
+        given = {"scores": self.scores, "announce": self.announce, "engine": self.engine}
+        for key, found in zip(missing, fit_critics(wanted, self.question.seed, **given), strict=True):
             self.scores = self.scores or found.scores
             self._fitted[key] = found
-        return self._fitted[key]
+
+    def _key(self, kind: CriticKind, case: Case) -> tuple[str, Case | None]:
+        shared = not kind.for_policy and self.question.fitting.folds == 1
+        return kind.name, None if shared else case
 
     def for_estimator(self, spec: EstimatorSpec, case: Case) -> FittedCritic | None:
         """The critic that an estimator leans on, for the policy that it evaluates; None where it needs none."""
@@ -48,7 +68,7 @@ class Critics:
         from repbm.critics import refit_critic
 
         kind, count = critic_kind(spec.critic), self.question.fitting.refits
-        given = {"scores": self.scores, "progress": progress}
+        given = {"scores": self.scores, "progress": progress, "engine": self.engine}
         return refit_critic(case, self._spec(kind), count, self.question.seed, **given)
 
     def models(self, case: Case) -> dict[str, Model]:

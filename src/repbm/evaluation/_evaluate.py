@@ -11,6 +11,7 @@ import numpy as np
 from repbm.core import InputError, Progress, Thresholds, silent
 from repbm.data import Trajectories
 from repbm.doctor import Verdict, can_be_answered, examine, possible_returns, refusals, verdict_of
+from repbm.engines import Engine, opens_engine
 from repbm.estimators import (
     Case,
     Corrected,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from repbm.models import Model
 
 
+@opens_engine
 def evaluate(
     log: Source | Trajectories,
     policy: Any,
@@ -62,6 +64,7 @@ def evaluate(
     threshold: float | Sequence[float] = (),
     details: bool = True,
     progress: Progress | None = None,
+    engine: Engine | str | None = None,
 ) -> Evaluation:
     """What would happen if we followed this policy instead? Answered from the log alone.
 
@@ -74,8 +77,10 @@ def evaluate(
     does not say how probable its actions were, and an estimator needs it, that is learned (see `learn_behavior`).
     `individuals` is a table of initial states (see `read_individuals`) whose values are wanted too, `threshold` a
     return, or several, of which the share of episodes below is. Without `details`, what only a report shows (back-test,
-    groups, support of individuals, hidden causes, spread of returns) is left out.
+    groups, support of individuals, hidden causes, spread of returns) is left out. `engine` is where critics are fitted:
+    an engine, or the name of one, "process", "processes" or "ray"; the numbers are the same.
     """
+    assert isinstance(engine, Engine)
     below = tuple(float(one) for one in np.ravel(threshold))
     question = Question(discount, horizon, level, seed, reading, fitting, thresholds, details, below)
     policies = _policies(policy)
@@ -102,7 +107,8 @@ def evaluate(
     chosen = {name: _default(case) if asked is None else asked for name, case in cases.items()}
 
     steps.total = sum(map(len, chosen.values())) + 1 + details
-    critics = Critics(question, steps.note)
+    critics = Critics(question, steps.note, engine)
+    critics.prepare((spec, case) for name, case in cases.items() for spec in chosen[name])
     tables = Tables(level, Resampling(data, seed, thresholds.intervals), thresholds, learned)
     verdicts: dict[str, Verdict] = {}
     models: dict[tuple[str, str], Model] = {}
@@ -139,7 +145,7 @@ def evaluate(
         if scores is None
         else [{**asdict(score), "chosen": score.dynamics == scores.chosen} for score in scores.scores],
         behavior=None if learned is None else described(learned),
-        run=record(log, policy, policies, chosen, asked is None, individuals, data, question, new),
+        run=record(log, policy, policies, chosen, asked is None, individuals, data, question, engine, new),
         models=models,
     )
 

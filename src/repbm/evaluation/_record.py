@@ -10,6 +10,7 @@ import polars as pl
 
 from repbm._version import __version__
 from repbm.data import Encoding, Trajectories
+from repbm.engines import Engine
 from repbm.estimators import Case, EstimatorSpec
 from repbm.evaluation._options import Question
 from repbm.evaluation._store import fingerprint
@@ -53,6 +54,7 @@ def record(
     individuals: Source | None,
     data: Trajectories,
     question: Question,
+    engine: Engine,
     new: Individuals | None = None,
 ) -> dict[str, Any]:
     """How the result was made: enough to make it again where everything was given as words."""
@@ -71,6 +73,8 @@ def record(
             "estimators": {name: [spec.name for spec in each] for name, each in chosen.items()},
             "estimators_asked": not by_default,
             **question.to_dict(),
+            "engine": engine.name,
+            "workers": engine.workers,
         },
     }
 

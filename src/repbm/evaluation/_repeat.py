@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from repbm.core import InputError, Progress, reason
+from repbm.engines import Engine, as_engine, opened
 from repbm.evaluation._evaluate import evaluate
 from repbm.evaluation._options import Question
 from repbm.evaluation._result import Evaluation
@@ -17,11 +18,21 @@ from repbm.logs import Source, stands_for_files
 from repbm.policies.adapters import as_policy
 
 
-def repeat(folder: str | Path, *, trust_pickle: bool = False, progress: Progress | None = None) -> Evaluation:
-    """Evaluate as it was done for the result in `folder`: same log, policies and options, so same numbers."""
+def repeat(
+    folder: str | Path,
+    *,
+    trust_pickle: bool = False,
+    progress: Progress | None = None,
+    engine: Engine | str | None = None,
+) -> Evaluation:
+    """Evaluate as it was done for the result in `folder`: same log, policies and options, so same numbers.
+
+    By the same engine, too, unless another is given.
+    """
     asked = _Asked.of(Path(folder))
     people = None if asked.individuals is None else _words(asked.individuals, "the table of individuals", str(folder))
-    return asked.again(asked.estimators, people, asked.question.details, trust_pickle, progress)
+    with as_engine(*asked.engine) if engine is None else opened(engine) as running:
+        return asked.again(asked.estimators, people, asked.question.details, trust_pickle, progress, running)
 
 
 def value_individuals(
@@ -45,6 +56,8 @@ class _Asked:
     estimators: list[str] | None
     individuals: Any
     question: Question
+    engine: tuple[str, int]
+    """Which, and with how many workers."""
 
     @classmethod
     def of(cls, folder: Path) -> _Asked:
@@ -59,7 +72,8 @@ class _Asked:
         try:
             policies = {name: _words(words, f"policy '{name}'", where) for name, words in arguments["policies"].items()}
             asked = next(iter(arguments["estimators"].values())) if arguments["estimators_asked"] else None
-            return cls(log, policies, asked, arguments["individuals"], Question.of(arguments))
+            engine = arguments["engine"], arguments["workers"]
+            return cls(log, policies, asked, arguments["individuals"], Question.of(arguments), engine)
         except InputError:
             raise
         except (AttributeError, KeyError, TypeError, ValueError, StopIteration) as fault:
@@ -73,6 +87,7 @@ class _Asked:
         details: bool,
         trust_pickle: bool,
         progress: Progress | None,
+        engine: Engine | None = None,
     ) -> Evaluation:
         question = self.question
         made = evaluate(
@@ -90,6 +105,7 @@ class _Asked:
             threshold=question.threshold,
             details=details,
             progress=progress,
+            engine=engine,
         )
         return made.with_policies(self.policies)
 

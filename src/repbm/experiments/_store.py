@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,8 @@ import polars as pl
 
 from repbm._version import __version__
 from repbm.core import InputError, Progress, as_json, is_partial, silent, write_whole, writing
-from repbm.engines import in_processes
-from repbm.experiments._experiment import Announce, Experiment, Task, fingerprint
+from repbm.engines import Engine, Note, opened, raise_failed
+from repbm.experiments._experiment import Experiment, Task, fingerprint
 from repbm.experiments._run import seed_of
 
 
@@ -113,39 +113,52 @@ def reproduce(
     folder: str | Path,
     seed: int = 0,
     progress: Progress | None = None,
-    workers: int = 1,
+    engine: Engine | str | None = None,
 ) -> Store:
     """Do the tasks of runs 0 ... runs - 1 that the folder does not hold yet, and make its table.
 
-    Rows do not depend on the number of workers, but for the last digits of sums that threads add up.
+    `engine` is where: an engine, or the name of one. Rows do not depend on it, except for how many seconds they took.
+    They are kept as tasks finish. Where some tasks fail, the others are done first, and `TasksFailed` tells which.
     """
     store = Store(Path(folder), spec, seed)
-    work = spec.worker()
+    spec.worker()
     store.open()
     finished = store.finished()
     missing = [task for task in spec.tasks(runs) if task not in finished]
     if missing:
         store.same_version()
-    progress = progress or silent
-    if workers > 1:
-        progress(f"{workers} at work", 0, len(missing))
-        for done, (_, rows) in enumerate(in_processes(partial(_rows_of, spec, seed), missing, workers), start=1):
-            store.append(rows)
-            progress(f"{workers} at work", done, len(missing))
-        missing = []
-    for done, task in enumerate(missing):
-        part = spec.parts[task.part]
-        place = f"run {task.run + 1} of {runs}" + (f", {part}" if part else "")
-        store.append(work(task, seed_of(seed, task.run), _announced(progress, place, done, len(missing))))
+    progress, done = progress or silent, 0
+    failed: dict[str, Exception] = {}
+    with opened(engine) as running:
+
+        def note(said: str) -> None:
+            progress(said, done, len(missing))
+
+        with closing(running.map(_begun, missing, shared=(spec, seed, runs), note=note)) as tasks:
+            for ended in tasks:
+                if ended.error is None:
+                    store.append(ended.result())
+                else:
+                    failed[_place(spec, missing[ended.index], runs)] = ended.error
+                done += 1
+                note(f"{done} of {len(missing)} done")
+    raise_failed(failed, len(missing))
     store.write_table()
     return store
 
 
-def _announced(progress: Progress, place: str, done: int, total: int) -> Announce:
-    """What a task announces, as progress of them all."""
-    return lambda what: progress(f"{place}: {what}", done, total)
-
-
-def _rows_of(spec: Experiment, seed: int) -> Callable[[Task], pl.DataFrame]:
+def _begun(shared: tuple[Experiment, int, int]) -> Callable[[Task, Note], pl.DataFrame]:
+    """What does the tasks, wherever that is."""
+    spec, seed, runs = shared
     work = spec.worker()
-    return lambda task: work(task, seed_of(seed, task.run), lambda what: None)
+
+    def rows(task: Task, note: Note) -> pl.DataFrame:
+        place = _place(spec, task, runs)
+        return work(task, seed_of(seed, task.run), lambda what: note(f"{place}: {what}"))
+
+    return rows
+
+
+def _place(spec: Experiment, task: Task, runs: int) -> str:
+    part = spec.parts[task.part]
+    return f"run {task.run + 1} of {runs}" + (f", {part}" if part else "")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from repbm.core import ChoiceRules, FitRules, InputError, stream
 from repbm.data import Trajectories
+from repbm.engines import Engine, InProcess, Note, in_order
 from repbm.models._errors import path_error
 from repbm.models.dynamics._context import FitContext
 from repbm.models.dynamics._kind import DynamicsKind
@@ -55,6 +57,7 @@ def compare(
     choice: ChoiceRules = ChoiceRules(),  # noqa: B008 - frozen
     rules: FitRules = FitRules(),  # noqa: B008 - frozen
     progress: Progress | None = None,
+    engine: Engine | None = None,
 ) -> Comparison:
     """Fit the kinds in turn to most of the episodes and look how far they go wrong on the rest.
 
@@ -66,20 +69,33 @@ def compare(
         return Comparison((Score(kind.name, float("nan"), float("nan")),), kind)
     fitted, kept = data.split(choice.fitted_share, stream(seed, "compare"))
     found: list[tuple[Score, DynamicsKind]] = []
-    for kind in kinds:
-        try:
-            context = FitContext.of(fitted, None, AM, horizon, seed, rules, progress)
-            dynamics = kind.fit(context)
-        except InputError:
-            # A candidate that cannot be fitted to this log (one that diverged, say) is none; the first always can.
-            if not found:
-                raise
-            continue
+    shared = fitted, kept, horizon, seed, choice, rules
+    told = (lambda said: None) if progress is None else (lambda said: progress(*said))
+    # Here each kind is tried when it is asked for; side by side, all are, and those after a nearly exact one forgotten.
+    with closing(in_order((engine or InProcess()).map(_begun, kinds, shared=shared, note=told))) as candidates:
+        for tried in candidates:
+            if isinstance(tried.error, InputError) and found:
+                # One that cannot be fitted to this log (it diverged, say) is no candidate; the first always can.
+                continue
+            found.append(tried.result())
+            if not found[-1][0].several_steps > choice.nearly_exact:
+                break
+    _, best = min(found, key=lambda pair: pair[0].several_steps)
+    return Comparison(tuple(score for score, _ in found), best)
+
+
+_Shared = tuple[Trajectories, Trajectories, int, int, ChoiceRules, FitRules]
+
+
+def _begun(shared: _Shared) -> Callable[[DynamicsKind, Note], tuple[Score, DynamicsKind]]:
+    fitted, kept, horizon, seed, choice, rules = shared
+
+    def tried(kind: DynamicsKind, note: Note) -> tuple[Score, DynamicsKind]:
+        context = FitContext.of(fitted, None, AM, horizon, seed, rules, lambda *said: note(said))
+        dynamics = kind.fit(context)
         narrowed = kind.narrowed(dynamics)
         given, most = (dynamics, context.saturation, kept), choice.most_windows
         one, several = (path_error(*given, ahead, most) for ahead in (1, choice.steps_ahead))
-        found.append((Score(narrowed.name, one, several), narrowed))
-        if not found[-1][0].several_steps > choice.nearly_exact:
-            break
-    _, best = min(found, key=lambda pair: pair[0].several_steps)
-    return Comparison(tuple(score for score, _ in found), best)
+        return Score(narrowed.name, one, several), narrowed
+
+    return tried

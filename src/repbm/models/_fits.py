@@ -10,6 +10,7 @@ import numpy as np
 
 from repbm.core import ChoiceRules, FitRules
 from repbm.data import Support, Trajectories, few_states
+from repbm.engines import Engine
 from repbm.models._choice import Comparison, compare
 from repbm.models._model import Model
 from repbm.models._paper import PaperSettings, fit_paper
@@ -32,8 +33,15 @@ class ModelFit(ABC):
     """That of the arithmetic of rollouts from logged steps; float32 is enough for a model that was trained in it."""
 
     @abstractmethod
-    def choose(self, data: Trajectories, horizon: int, seed: int, progress: Progress | None = None) -> Comparison:
-        """What kind of model suits the log."""
+    def choose(
+        self,
+        data: Trajectories,
+        horizon: int,
+        seed: int,
+        progress: Progress | None = None,
+        engine: Engine | None = None,
+    ) -> Comparison:
+        """What kind of model suits the log; candidates are compared by the engine."""
 
     @abstractmethod
     def models(
@@ -61,10 +69,17 @@ class AutoFit(ModelFit):
     choice: ChoiceRules = field(default_factory=ChoiceRules)
     rules: FitRules = field(default_factory=FitRules)
 
-    def choose(self, data: Trajectories, horizon: int, seed: int, progress: Progress | None = None) -> Comparison:
+    def choose(
+        self,
+        data: Trajectories,
+        horizon: int,
+        seed: int,
+        progress: Progress | None = None,
+        engine: Engine | None = None,
+    ) -> Comparison:
         if few_states(data, self.choice):
             return Comparison((), None)
-        return compare(data, horizon, self.kinds, seed, self.choice, self.rules, progress)
+        return compare(data, horizon, self.kinds, seed, self.choice, self.rules, progress, engine)
 
     def models(
         self,
@@ -88,7 +103,14 @@ class AutoFit(ModelFit):
 class OneKindFit(AutoFit):
     """One kind of dynamics, the first of `kinds`, compared with nothing."""
 
-    def choose(self, data: Trajectories, horizon: int, seed: int, progress: Progress | None = None) -> Comparison:
+    def choose(
+        self,
+        data: Trajectories,
+        horizon: int,
+        seed: int,
+        progress: Progress | None = None,
+        engine: Engine | None = None,
+    ) -> Comparison:
         return Comparison((), self.kinds[0])
 
 
@@ -99,7 +121,14 @@ class PaperFit(ModelFit):
     settings: PaperSettings = field(default_factory=PaperSettings)
     step_dtype = np.float32
 
-    def choose(self, data: Trajectories, horizon: int, seed: int, progress: Progress | None = None) -> Comparison:
+    def choose(
+        self,
+        data: Trajectories,
+        horizon: int,
+        seed: int,
+        progress: Progress | None = None,
+        engine: Engine | None = None,
+    ) -> Comparison:
         return Comparison((), None)
 
     def models(
