@@ -234,7 +234,7 @@ def evaluated(folder: Path, log: Path, policy: str) -> str | None:
         for name in ("run.json", "details.json"):
             json.loads((out / name).read_text(), parse_constant=_refuse)
         values = pl.read_csv(out / "estimates.csv")["value"].cast(pl.Float64)
-        told = all(line.startswith(("warning: ", "problem: ")) for line in error.splitlines())
+        told = all(line.startswith(("warning: ", "problem: ", "note: ")) for line in error.splitlines())
         return None if told and values.drop_nulls().is_finite().all() else printed + error
     return f"{list(out.iterdir())}" if out.exists() else refused(code, printed, error)
 

@@ -363,3 +363,35 @@ def test_rows_say_that_some_episodes_of_a_long_log_teach_them(frame: pl.DataFram
     assert "values are learned from 28 of 60 episodes" in notes["corrected"]
     assert "values are learned from 28 of 60 episodes" in notes["am"]
     assert "learned from" not in notes["wis"]
+
+
+def test_a_policy_that_fails_where_only_a_model_leads_leaves_the_answer() -> None:
+    """A rule for codes 0 to 3, asked about the 4th that a model of numbers imagines."""
+    generator = np.random.default_rng(0)
+    code = generator.integers(0, 4, 900)
+    episode = np.repeat(np.arange(150), 6)
+    log = pl.DataFrame(
+        {
+            "episode": episode,
+            "obs_code": code.astype(float),
+            "obs_x": generator.normal(size=900),
+            "action": generator.integers(0, 2, 900),
+            "reward": generator.normal(size=900),
+            "behavior_prob": 0.5,
+            "terminated": np.arange(900) % 6 == 5,
+        }
+    )
+
+    def act(states: np.ndarray) -> np.ndarray:
+        if not np.isin(states[:, 0], [0, 1, 2, 3]).all():
+            raise KeyError("no such code")
+        return (states[:, 0] > 1).astype(int)
+
+    found = evaluate(log, act, estimators=["corrected", "repbm", "am"])
+    rows = {row["estimator"]: row for row in found.estimates.iter_rows(named=True)}
+    assert rows["corrected"]["headline"]
+    assert rows["corrected"]["low"] < rows["corrected"]["value"] < rows["corrected"]["high"]
+    for name in ("repbm", "am"):
+        assert rows[name]["value"] is None
+        assert "fails in a state that the model imagines" in rows[name]["note"]
+        assert "no such code" in rows[name]["note"]

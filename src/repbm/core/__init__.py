@@ -2,7 +2,7 @@
 
 from repbm.core._bootstrap import middle, resampled_counts
 from repbm.core._draws import draw
-from repbm.core._errors import InputError, nearest, reason
+from repbm.core._errors import FailsElsewhere, InputError, nearest, reason
 from repbm.core._extras import optional
 from repbm.core._files import is_partial, partial_file, partial_folder, write_whole, writing
 from repbm.core._json import as_json
@@ -40,6 +40,7 @@ __all__ = [
     "ConfoundingRules",
     "DistributionRules",
     "EncodingRules",
+    "FailsElsewhere",
     "FitRules",
     "FittedQRules",
     "HeadlineRules",

@@ -19,6 +19,13 @@ class InputError(ValueError):
         super().__init__(" ".join(line.split()))
 
 
+class FailsElsewhere(InputError):
+    """A policy fails in a state that a model imagines: what rests on that model is not known, all else is."""
+
+    def __init__(self, fault: InputError) -> None:
+        super().__init__(f"the policy fails in a state that the model imagines: {fault}")
+
+
 def reason(fault: BaseException) -> str:
     """What an exception of somebody else's code says, in one short line: its kind, and its text if it has any."""
     kind = type(fault).__name__

@@ -11,6 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Bool, Float, Shaped
 
+from repbm.core import InputError, reason
+
 _HALF = 0.5
 _DAY = 86_400_000_000
 
@@ -158,18 +160,21 @@ class Encoding:
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Encoding:
-        codings = (
-            Coding(
-                **{
-                    **each,
-                    "kind": Kind(each["kind"]),
-                    "levels": tuple(each["levels"]),
-                    "grouped": tuple(each["grouped"]),
-                }
+        try:
+            codings = tuple(
+                Coding(
+                    **{
+                        **each,
+                        "kind": Kind(each["kind"]),
+                        "levels": tuple(each["levels"]),
+                        "grouped": tuple(each["grouped"]),
+                    }
+                )
+                for each in stored["columns"]
             )
-            for each in stored["columns"]
-        )
-        return cls(tuple(codings), stored["action"], tuple(stored["notes"]))
+            return cls(codings, stored["action"], tuple(stored["notes"]))
+        except (AttributeError, KeyError, TypeError, ValueError) as fault:
+            raise InputError(f"how observations are coded is damaged ({reason(fault)})", fix="save it again") from fault
 
     @classmethod
     def of_names(cls, names: Sequence[str]) -> Encoding:

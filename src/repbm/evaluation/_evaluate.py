@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from repbm.core import InputError, Progress, Thresholds, silent
+from repbm.core import FailsElsewhere, InputError, Progress, Thresholds, silent
 from repbm.data import Trajectories
 from repbm.doctor import Verdict, can_be_answered, examine, possible_returns, refusals, verdict_of
 from repbm.engines import Engine, opens_engine
@@ -16,6 +17,7 @@ from repbm.estimators import (
     Case,
     Corrected,
     DirectMethod,
+    Estimate,
     Estimator,
     EstimatorSpec,
     Role,
@@ -255,13 +257,17 @@ def _add(tables: Tables, critics: Critics, spec: EstimatorSpec, name: str, case:
         fitted = critics.for_estimator(spec, case)
         estimator = spec.estimator(None if fitted is None else fitted.critic)
         direct = estimator if isinstance(estimator, DirectMethod) else None
+        try:
+            found = estimator(case)
+        except FailsElsewhere as fault:
+            found, new = Estimate(None, None, 0.0, note=f"not defined: {fault}"), None
         again = None
-        if critics.question.fitting.refits and fitted is not None and direct is not None:
+        if critics.question.fitting.refits and fitted is not None and direct is not None and found.value is not None:
             count = critics.question.fitting.refits
             words = f"{spec.name}, policy {name}, refit"
             again = critics.refitted(spec, case, lambda k: steps.note(f"{words} {k + 1} of {count}"))
         weighted = spec.role.weighs or (spec.critic is not None and critic_kind(spec.critic).needs_behavior(case))
-        tables.add(name, spec, case, estimator(case), again, weighted)
+        tables.add(name, spec, case, found, again, weighted)
     if new is not None and direct is not None:
         tables.add_values(name, spec.name, new.labels, direct.values_of(case, new.states), "new")
     if new is not None and isinstance(estimator, Corrected):
@@ -277,7 +283,8 @@ def _judged(case: Case, critics: Critics, question: Question) -> Verdict:
     if question.details and isinstance(case.policy, ObservationPolicy) and critics.models(case):
         rules = question.thresholds.novelty
         model = critics.behavior_model(case)
-        found = found.with_novelty(model.novelty(case.data, case.policy, case.most_steps, rules, question.seed))
+        with suppress(FailsElsewhere):
+            found = found.with_novelty(model.novelty(case.data, case.policy, case.most_steps, rules, question.seed))
     return found
 
 
@@ -289,9 +296,10 @@ def _details(
     if teller is not None:
         groups = gains_by_group(case, tables.individual_values(name, teller), question)
         model = critics.behavior_model(case) if critics.models(case) else None
-        support = support_of_individuals(case, model, shown(len(case.data), policies), question)
-        if support is not None:
-            tables.add_support(name, teller, support)
+        with suppress(FailsElsewhere):
+            support = support_of_individuals(case, model, shown(len(case.data), policies), question)
+            if support is not None:
+                tables.add_support(name, teller, support)
     answer, hidden = tables.answer(name), None
     if answer is not None and answer["role"] == Role.CORRECTED.value:
         fitted = critics.for_estimator(tables.spec(name, answer["estimator"]), case)

@@ -65,9 +65,9 @@ def _coding(
 
 
 def _category(name: str, column: str, at: Columns, words: pl.Series, rules: EncodingRules) -> Coding:
-    share = share_of_numbers(words)
-    if share > rules.mostly_numbers:
-        odd = (words.is_not_null() & words.cast(pl.Float64, strict=False).is_null()).to_numpy()
+    odd = (words.is_not_null() & words.cast(pl.Float64, strict=False).is_null()).to_numpy()
+    # Numbers alone are here where they are stored as categories.
+    if odd.any() and share_of_numbers(words) > rules.mostly_numbers:
         raise InputError(
             f"column '{column}' is '{words.filter(pl.Series(odd))[0]}', which is no number",
             where=at.place(int(np.flatnonzero(odd)[0])),

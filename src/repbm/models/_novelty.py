@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from repbm.core import Label, NoveltyRules, draw
+from repbm.core import FailsElsewhere, InputError, Label, NoveltyRules, draw
 from repbm.data import Trajectories
 from repbm.models._stepwise import step_rows
 from repbm.policies import ObservationPolicy
@@ -101,7 +101,10 @@ def logged_odds(
     policy: ObservationPolicy, states: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]
 ) -> Float[np.ndarray, "batch actions"]:
     """The probabilities of the log's actions: rows sum to less than 1 where the policy may take others."""
-    choices = policy.choices(states, labels)
+    try:
+        choices = policy.choices(states, labels)
+    except InputError as fault:
+        raise FailsElsewhere(fault) from fault
     return choices.matrix(tuple(dict.fromkeys([*labels, *choices.labels])))[:, : len(labels)]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from repbm.core import InputError, SideBySide, draw, stream
+from repbm.core import FailsElsewhere, InputError, SideBySide, draw, stream
 from repbm.models.parts._noise import LocalNoise, Noise
 from repbm.policies import ObservationPolicy
 
@@ -96,7 +96,10 @@ def _actions(
     actions = np.zeros(len(states), dtype=np.int64) if first is None else first.astype(np.int64)
     asked = np.flatnonzero(actions < 0) if first is not None else np.arange(len(states))
     if len(asked):
-        odds = policy.probabilities(states[asked], model.labels)
+        try:
+            odds = policy.probabilities(states[asked], model.labels)
+        except InputError as fault:
+            raise FailsElsewhere(fault) from fault
         if (odds @ np.ones(odds.shape[1]) < 0.5).any():
             raise InputError(
                 "the policy takes an action that the log never shows",
