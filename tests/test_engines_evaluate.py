@@ -70,6 +70,7 @@ def test_critics_in_processes_are_the_same(two: Engine, table: bool) -> None:
     assert (there.run["arguments"]["engine"], there.run["arguments"]["workers"]) == ("processes", 2)
 
 
+@pytest.mark.slow
 def test_folds_and_refits_in_processes_are_the_same(two: Engine) -> None:
     fitting = Fitting("auto", folds=2, refits=3)
     options: dict[str, Any] = {"estimators": ["repbm", "dr(fqe)"], "fitting": fitting, "details": False}
@@ -91,6 +92,7 @@ def test_what_is_wrong_is_said_as_it_is(two: Engine) -> None:
     assert "fails with ValueError: too few" in said[0]
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rules.csv").write_text("x,action\n> 0,1\n*,0\n")
