@@ -43,7 +43,8 @@ class World:
     last_state: bool = True
     """Whether the log shows the state after the last step."""
     answerable: bool = True
-    """False where the log cannot tell, whoever reads it: the policy does somewhere what was never logged there."""
+    """False where the log cannot tell, whoever reads it: the policy does somewhere what was never logged there, or a
+    hidden cause drove both decisions and outcomes."""
 
     def evaluated(self) -> CallablePolicy:
         """The policy, as repbm takes it."""
