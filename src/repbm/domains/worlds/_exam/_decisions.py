@@ -23,7 +23,7 @@ from repbm.domains.worlds._exam._parts import (
 )
 from repbm.domains.worlds._world import Probabilities, World
 
-STRENGTHS = np.geomspace(4.0, 0.08, 14)
+STRENGTHS = np.geomspace(4.0, 0.1, 10)
 """How far a policy goes, from boldest to most timid."""
 
 _PILOTS = 600

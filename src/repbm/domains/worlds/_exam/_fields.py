@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from jaxtyping import Float
 
 from repbm.domains.worlds._exam._decisions import asked, firm, leanings, seen_whole, weighing
 from repbm.domains.worlds._exam._parts import (
@@ -43,7 +44,7 @@ def seed_trial(generator: np.random.Generator) -> World:
     def initial(count: int, noise: np.random.Generator) -> States:
         return noise.normal(size=(count, columns)) @ root.T
 
-    def fit(fields: Sights, ideal: Chances) -> Chances:
+    def fit(fields: Sights, ideal: Float[np.ndarray, "actions matter"]) -> Chances:
         off = (fields[:, None, :matter] - ideal) / tolerant
         return np.exp(-(off**2).sum(axis=2))
 
