@@ -109,6 +109,35 @@ class RidgeChoice:
         return [*(total - own for own in self.gram), total]
 
 
+def grams(
+    x: Float[np.ndarray, "rows features"], folds: Int[np.ndarray, " rows"], count: int
+) -> Float[np.ndarray, "folds features features"]:
+    """sum x x' of every fold."""
+    return np.stack([x[folds == k].T @ x[folds == k] for k in range(count)])
+
+
+def moments(
+    x: Float[np.ndarray, "rows features"], y: Float[np.ndarray, " rows"], folds: Int[np.ndarray, " rows"], count: int
+) -> Float[np.ndarray, "folds features"]:
+    """sum x y of every fold."""
+    return np.stack([y[folds == k] @ x[folds == k] for k in range(count)])
+
+
+def told_by_others(
+    x: Float[np.ndarray, "rows features"],
+    y: Float[np.ndarray, " rows"],
+    folds: Int[np.ndarray, " rows"],
+    penalties: tuple[float, ...],
+) -> Float[np.ndarray, " rows"]:
+    """y as regressions on x, the constant first, predict it that were fitted to the other folds; the best penalty."""
+    count = int(folds.max()) + 1
+    choice = RidgeChoice(grams(x, folds, count), (np.arange(x.shape[1]),), penalties)
+    sums = moments(x, y, folds, count)
+    best = choice.best(sums)
+    every = np.stack([choice.coefficients(best, sums, k) for k in range(count)])
+    return np.einsum("kf,kf->k", x, every[folds])
+
+
 class _System(NamedTuple):
     """The normal equations of a set of features, in units of these, and their Cholesky factors by penalty."""
 

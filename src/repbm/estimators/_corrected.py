@@ -40,6 +40,10 @@ class MarginalCritic(Critic, Protocol):
         """What logged individuals can expect with what is done now, fitted alike, without the episode itself."""
         ...
 
+    def unexpected(self, case: Case) -> Float[np.ndarray, " steps"]:
+        """What the state of each step, alone, did not tell of what followed."""
+        ...
+
     def error(self, case: Case) -> float:
         """The standard error of the mean V_0, as far as that comes from fitting the critic."""
         ...
@@ -77,8 +81,9 @@ class Corrected:
         linear = powers[data.steps] * (weighted - weights.scaled * normal[data.steps] * mean[data.steps])
         # An episode that is over keeps its weight, and has no surprise.
         later = np.append(np.cumsum((powers * normal * mean)[::-1])[::-1], 0.0)
+        initial = self.critic.initial(case)
         contributions = (
-            self.critic.initial(case).values
+            initial.values
             + np.add.reduceat(linear, data.offsets[:-1])
             + (powers * mean * weights.held).sum()
             - weights.last * later[data.lengths]
@@ -86,12 +91,15 @@ class Corrected:
         effective = weights.effective_episodes
         least = float(effective.min(initial=n))
         if not isinstance(self.critic, MarginalCritic):
-            individual = self.critic.initial(case).values
-            return Estimate.of_contributions(contributions, least, individual=individual, linearized=True)
+            return Estimate.of_contributions(
+                contributions, least, initial.note, individual=initial.values, linearized=True
+            )
         # What no weight is left for is not corrected: all of the critics' error counts there.
         uncorrected = 1.0 - float(weights.held.mean())
         critic_error = (self.critic_share + (1 - self.critic_share) * uncorrected) * self.critic.error(case)
-        found = Estimate.of_contributions(contributions, least, critic_error=critic_error, linearized=True)
+        found = Estimate.of_contributions(
+            contributions, least, initial.note, critic_error=critic_error, linearized=True
+        )
         own = self._individuals(case, self.critic, found)
         return replace(found, individual=own.values, individuals=own)
 
