@@ -132,6 +132,10 @@ class SupportRules:
     beyond_chance_hidden: float = 3.5
     """unless that is within so many standard errors. On the development worlds hidden causes had 4 and more, with
     correlations of 0.2 to 0.3, all others at most 2.4 and 0.06."""
+    beyond_chance_hidden_state: float = 2.5
+    """The same where states do not hold all that matters (see `history`): something hidden is there for certain, and it
+    takes less to believe that decisions went with it. On confounded development worlds of 200 episodes it was 2.8 and
+    more."""
     largest_pareto_k: float = 0.7
     """From here on the mean of weights is not to be trusted (Vehtari et al. 2015-2024)."""
     fewest_effective_episodes: float = 50.0
@@ -335,6 +339,8 @@ class HistoryRules:
     """What came before must better the prediction of what follows, given time, state and action, by so many standard
     errors on held-out episodes. On worlds whose states hold all that matters the figure was at most 1.7 (36 logs), on
     most of those whose states do not 2 to 12."""
+    column_evidence: float = 2.5
+    """Then the columns are added that go with what the state does not tell by so many standard errors. Convention."""
     fewest_episodes: int = 50
     """With fewer episodes it is not looked for. Convention."""
     folds: int = 5

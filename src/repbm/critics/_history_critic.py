@@ -38,6 +38,10 @@ class HistoryCritic:
         return self.inner.name
 
     @property
+    def states_tell_all(self) -> bool:
+        return False
+
+    @property
     def folds(self) -> Int[np.ndarray, " episodes"]:
         return self.inner.folds
 

@@ -29,6 +29,10 @@ class CrossFittedValues:
     _told: dict[Case, _Told] = field(default_factory=dict, repr=False)
 
     @property
+    def states_tell_all(self) -> bool:
+        return True
+
+    @property
     def folds(self) -> Int[np.ndarray, " episodes"]:
         return self.parts.folds
 

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from repbm.core import HistoryRules, stream
-from repbm.critics._ridge_choice import told_by_others
+from repbm.critics._ridge_choice import FoldRegression
 from repbm.data import History, few_states, spread_episodes
 from repbm.estimators import Case
 
@@ -30,8 +30,7 @@ def history_tells(case: Case, seed: int, rules: HistoryRules) -> History | None:
     part = case if chosen is None else case.take(chosen)
     if len(part.data) < rules.fewest_episodes or data.longest < 2 or few_states(data):
         return None
-    history = History.of(data)
-    return history if _Prediction(part, seed, rules).gain(history) > rules.evidence else None
+    return _Prediction(part, seed, rules).telling(History.of(data))
 
 
 def unexpected(case: Case, seed: int, rules: HistoryRules) -> Float[np.ndarray, " steps"]:
@@ -95,7 +94,7 @@ class _Prediction:
         after = np.append(later, 0.0)[data.offsets[1:]]
         returns = (later - np.repeat(after, data.lengths)) / np.maximum(powers, np.finfo(float).tiny)
         constant = np.ones((len(returns), 1))
-        value = told_by_others(np.hstack([constant, self.polynomials]), returns, self.folds, self.rules.penalties)
+        value = self._regression(np.hstack([constant, self.polynomials]), slice(None)).told(returns)
         following = np.append(value[1:], 0.0)
         following[data.lasts] = 0.0
         return data.rewards + case.discount * following
@@ -108,37 +107,46 @@ class _Prediction:
         if len(np.unique(self.folds[rows])) < self.rules.folds:
             return result
         y, folds = self.targets[rows], self.folds[rows]
-        y = y - told_by_others(self.features[rows], y, folds, self.rules.penalties)
+        y = y - self._regression(self.features, rows).told(y)
         data = self.case.data
         inputs = np.column_stack([data.observations, data.steps, self.taken])[rows]
         for k in range(self.rules.folds):
             trees = HistGradientBoostingRegressor(
-                max_iter=self.rules.trees, max_leaf_nodes=self.rules.leaves, early_stopping=False, random_state=0
+                max_iter=self.rules.trees, max_leaf_nodes=self.rules.leaves, random_state=0
             )
             own = folds == k
             result[rows[own]] = y[own] - trees.fit(inputs[~own], y[~own]).predict(inputs[own])
         return result
 
-    def gain(self, history: History) -> float:
-        """How much less is missed with what came before, on held-out episodes, in standard errors."""
+    def telling(self, history: History) -> History | None:
+        """The columns of history that tell more of what follows; None where, together, they do not."""
         data = self.case.data
         rows = np.flatnonzero(self.known & (data.steps > 0))
         if len(np.unique(self.folds[rows])) < self.rules.folds:
-            return 0.0
-        y, folds = self.missed[rows], self.folds[rows]
+            return None
+        y = self.missed[rows]
         size = float(y.std())
         if not size > _EXACT * float(self.targets[rows].std()):
-            return 0.0
+            return None
         y = np.clip(y / size, -_LARGEST, _LARGEST)
-        before = _scaled(history.columns(data)[0])[rows]
-        more = np.hstack([before, *(before * each[rows, None] for each in self.taken.T[1:])])
-        told = [
-            told_by_others(x, y, folds, self.rules.penalties)
-            for x in (self.features[rows], np.hstack([self.features[rows], more]))
-        ]
-        gains = (y - told[0]) ** 2 - (y - told[1]) ** 2
-        episodes = np.repeat(np.arange(len(data)), data.lengths)[rows]
-        sums = np.bincount(episodes, gains, len(data))
+        before = _scaled(history.columns(data)[0])
+        more = np.hstack([before, *(before * each[:, None] for each in self.taken.T[1:])])
+        plain = self._regression(self.features, rows)
+        rest = y - plain.told(y)
+        knowing = self._regression(np.hstack([self.features, more]), rows)
+        if self._standard_errors(rows, rest**2 - (y - knowing.told(y)) ** 2) <= self.rules.evidence:
+            return None
+        each = [self._standard_errors(rows, rest * (column - plain.told(column))) for column in before[rows].T]
+        kept = np.flatnonzero(np.abs(each) > self.rules.column_evidence)
+        return history.only(kept) if len(kept) else history
+
+    def _regression(self, x: np.ndarray, rows: np.ndarray | slice) -> FoldRegression:
+        return FoldRegression(x[rows], self.folds[rows], self.rules.penalties)
+
+    def _standard_errors(self, rows: np.ndarray, terms: np.ndarray) -> float:
+        """How far the mean of the sums of episodes is from 0."""
+        data = self.case.data
+        sums = np.bincount(np.repeat(np.arange(len(data)), data.lengths)[rows], terms, len(data))
         spread = float(sums.std(ddof=1))
         return float(sums.mean()) / (spread / np.sqrt(len(sums))) if spread > 0 else 0.0
 

@@ -123,19 +123,26 @@ def moments(
     return np.stack([y[folds == k] @ x[folds == k] for k in range(count)])
 
 
-def told_by_others(
-    x: Float[np.ndarray, "rows features"],
-    y: Float[np.ndarray, " rows"],
-    folds: Int[np.ndarray, " rows"],
-    penalties: tuple[float, ...],
-) -> Float[np.ndarray, " rows"]:
-    """y as regressions on x, the constant first, predict it that were fitted to the other folds; the best penalty."""
-    count = int(folds.max()) + 1
-    choice = RidgeChoice(grams(x, folds, count), (np.arange(x.shape[1]),), penalties)
-    sums = moments(x, y, folds, count)
-    best = choice.best(sums)
-    every = np.stack([choice.coefficients(best, sums, k) for k in range(count)])
-    return np.einsum("kf,kf->k", x, every[folds])
+@dataclass(frozen=True, eq=False)
+class FoldRegression:
+    """Ridge regressions on x, the constant first, each fitted to all folds of the rows but one."""
+
+    x: Float[np.ndarray, "rows features"]
+    folds: Int[np.ndarray, " rows"]
+    penalties: tuple[float, ...]
+
+    @cached_property
+    def _choice(self) -> RidgeChoice:
+        gram = grams(self.x, self.folds, int(self.folds.max()) + 1)
+        return RidgeChoice(gram, (np.arange(self.x.shape[1]),), self.penalties)
+
+    def told(self, y: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " rows"]:
+        """y as it is predicted by what the other folds teach, with the best penalty."""
+        count = len(self._choice.gram)
+        sums = moments(self.x, y, self.folds, count)
+        best = self._choice.best(sums)
+        every = np.stack([self._choice.coefficients(best, sums, k) for k in range(count)])
+        return np.einsum("kf,kf->k", self.x, every[self.folds])
 
 
 class _System(NamedTuple):

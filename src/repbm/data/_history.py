@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from repbm.data._trajectories import Trajectories
 
@@ -20,10 +21,16 @@ class History:
 
     usual: Float[np.ndarray, " done"]
     """Shares of all actions but the first, and the mean reward."""
+    kept: Int[np.ndarray, " kept"] | None = None
+    """Which of the columns; None for all."""
 
     @classmethod
     def of(cls, data: Trajectories) -> History:
         return cls(_done(data).mean(axis=0))
+
+    def only(self, columns: Int[np.ndarray, " kept"]) -> History:
+        """Some of the columns that these are."""
+        return replace(self, kept=columns if self.kept is None else self.kept[columns])
 
     def extended(self, data: Trajectories) -> Trajectories:
         """The log with what came before as further observations, after its own."""
@@ -46,12 +53,16 @@ class History:
             for values, first in ((seen, seen), (done, np.broadcast_to(self.usual, done.shape)))
             for pair in (_before(data, values, first), _mean_before(data, values, first))
         ]
-        return np.column_stack([now for now, _ in pairs]), np.column_stack([last for _, last in pairs])
+        return self._chosen([now for now, _ in pairs]), self._chosen([last for _, last in pairs])
 
     def initial(self, states: Float[np.ndarray, "some dimensions"]) -> Float[np.ndarray, "some columns"]:
         """Initial states with the columns that `extended` adds to them."""
         usual = np.broadcast_to(self.usual, (len(states), len(self.usual)))
-        return np.column_stack([states, states, states, usual, usual])
+        return np.column_stack([states, self._chosen([states, states, usual, usual])])
+
+    def _chosen(self, columns: Sequence[np.ndarray]) -> np.ndarray:
+        every = np.column_stack(columns)
+        return every if self.kept is None else every[:, self.kept]
 
 
 def _done(data: Trajectories) -> Float[np.ndarray, "steps done"]:

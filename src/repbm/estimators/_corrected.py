@@ -40,6 +40,11 @@ class MarginalCritic(Critic, Protocol):
         """What logged individuals can expect with what is done now, fitted alike, without the episode itself."""
         ...
 
+    @property
+    def states_tell_all(self) -> bool:
+        """Whether, as far as the log shows, what came before a state does not matter."""
+        ...
+
     def unexpected(self, case: Case) -> Float[np.ndarray, " steps"]:
         """What the state of each step, alone, did not tell of what followed."""
         ...
