@@ -248,7 +248,7 @@ class BehaviorRules:
 
     folds: int = 5
     """Every fold of the episodes is judged by what the others teach. Convention."""
-    compared_steps: int = 20_000
+    compared_steps: int = 8_000
     """So many steps at most decide between the kinds, fewer where there are many features and actions."""
     fewest_compared_steps: int = 3_000
     learned_steps: int = 200_000
