@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -103,6 +103,15 @@ class CrossFittedValues:
 
     def ratios(self, case: Case) -> Float[np.ndarray, " steps"]:
         return self.state_ratios
+
+    def of_episodes(self, case: Case, episodes: Int[np.ndarray, " some"]) -> CrossFittedValues:
+        return replace(
+            self,
+            parts=CrossFittedCritic(self.parts.critics, self.folds[episodes], self.parts.name),
+            state_ratios=self.state_ratios[case.data.positions(episodes)],
+            now=replace(self.now, left_out=self.now.left_out[episodes]),
+            _told={},
+        )
 
     def final(self, case: Case) -> Float[np.ndarray, " episodes"]:
         data = case.data
