@@ -283,6 +283,11 @@ class RolloutRules:
     episodes DR varied with the seed by 0.21 with 1 rollout, by 0.17 with 4 and 0.04 with 16."""
     most: int = 1 << 24
     """Fewer where all of them together would take more steps than this, a dozen seconds. At least one."""
+    individuals: int = 32
+    """So many rollouts an individual,"""
+    most_of_individuals: int = 1 << 23
+    """fewer where all of them together would take more steps than this, at least one: of so many individuals each is
+    known less well, and their mean, which is what the row says, better than by all rollouts of a small log."""
 
 
 @dataclass(frozen=True)

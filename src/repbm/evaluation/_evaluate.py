@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from repbm.core import FailsElsewhere, InputError, Progress, Thresholds, silent
 from repbm.data import Trajectories
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
 
 @opens_engine
+@threadpool_limits.wrap(limits=1)  # sums are then the same on any machine, and small ones do not wait for each other
 def evaluate(
     log: Source | Trajectories,
     policy: Any,
