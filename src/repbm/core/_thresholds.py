@@ -227,6 +227,19 @@ class EncodingRules:
 
 
 @dataclass(frozen=True)
+class MemoryRules:
+    """What an evaluation takes in memory: from more steps than fit a sample of episodes is drawn. Measured on logs of
+    10^5 and 10^6 steps with 4 observations and of 3 * 10^5 steps with 20, three actions, and rounded up."""
+
+    program: int = 600_000_000
+    """Bytes, whatever the log,"""
+    step: int = 500
+    """for every step,"""
+    value: int = 100
+    """and for every observation of a step."""
+
+
+@dataclass(frozen=True)
 class IntervalRules:
     """How logs are resampled for intervals."""
 
@@ -393,6 +406,7 @@ class Thresholds:
     encoding: EncodingRules = field(default_factory=EncodingRules)
     choice: ChoiceRules = field(default_factory=ChoiceRules)
     fit: FitRules = field(default_factory=FitRules)
+    memory: MemoryRules = field(default_factory=MemoryRules)
     intervals: IntervalRules = field(default_factory=IntervalRules)
     behavior: BehaviorRules = field(default_factory=BehaviorRules)
     ratio: RatioRules = field(default_factory=RatioRules)
