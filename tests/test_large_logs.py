@@ -195,10 +195,18 @@ def test_rows_apart_need_a_column_step(table: pl.DataFrame, tmp_path: Path) -> N
         draw_log(path, 1.5e6, 0, _SIZES)
 
 
+def test_a_row_without_an_episode_is_named(table: pl.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / "log.parquet"
+    gap = pl.when(pl.int_range(pl.len()) == 700).then(None).otherwise(pl.col("episode"))
+    table.with_columns(episode=gap).write_parquet(path)
+    with pytest.raises(InputError, match=r"log.parquet, row 701: column 'episode' is empty"):
+        draw_log(path, 1.5e6, 0, _SIZES)
+
+
 def test_a_fault_in_a_sample_says_where(table: pl.DataFrame, tmp_path: Path) -> None:
     path = tmp_path / "log.parquet"
     table.with_columns(reward=pl.lit(float("nan"))).write_parquet(path)
-    with pytest.raises(InputError, match=r"log.parquet, among the episodes drawn"):
+    with pytest.raises(InputError, match=r"log.parquet, row 1 of those read together: column 'reward' is nan"):
         draw_log(path, 1.5e6, 0, _SIZES)
 
 

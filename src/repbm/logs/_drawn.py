@@ -66,9 +66,10 @@ def draw_log(
         try:
             return read_log(rows, **options)
         except InputError as fault:
-            # Rows are counted anew in what was drawn.
-            place = "" if fault.where is None else f", among the episodes drawn {fault.where.removeprefix('the log, ')}"
-            raise InputError(fault.what, where=f"{where}{place}", fix=fault.fix) from fault
+            # Rows are counted anew in what is read together.
+            row = (fault.where or "").removeprefix("the log").removeprefix(", ")
+            place = f"{where}, {row} of those read together" if row else where
+            raise InputError(fault.what, where=place, fix=fault.fix) from fault
 
     drawn = Drawn(read(frame), scan, episodes, read)
     encoding = drawn.data.encoding or Encoding.of_names(drawn.data.names)

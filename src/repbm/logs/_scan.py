@@ -51,9 +51,7 @@ class Scan:
         wanted = {*layout.columns, *([] if further is None else [further])}
         if not all(wanted <= set(schema) for schema in schemas):
             return None
-        rows = sum(
-            guarded(lambda path=path: _rows(path).select(pl.len()).collect().item(), str(path)) for path in paths
-        )
+        rows = sum(map(_count, paths))
         return cls(paths, rows, layout, () if further is None else (further,))
 
     @property
@@ -129,6 +127,13 @@ class Scan:
             ),
             str(self.paths[0]),
         )
+        empty = found.filter(pl.col(_EPISODE).is_null())
+        if len(empty):
+            file, row = empty.select("file", "first").row(0)
+            before = sum(_count(path) for path in self.paths[:file])
+            raise InputError(
+                f"column '{self.layout.episode}' is empty", where=f"{self.paths[file]}, row {row - before + 1}"
+            )
         split = found.filter(pl.col("file") != pl.col("last file")).sort("first")
         if len(split):
             name, one, other = split.row(0)[0], *split.select("file", "last file").row(0)
@@ -165,6 +170,10 @@ class Scan:
 
 def _rows(path: Path) -> pl.LazyFrame:
     return pl.scan_parquet(path, glob=False, hive_partitioning=False)
+
+
+def _count(path: Path) -> int:
+    return guarded(lambda: _rows(path).select(pl.len()).collect().item(), str(path))
 
 
 def _head(path: Path, columns: Sequence[str]) -> pl.DataFrame:
