@@ -231,6 +231,19 @@ class EncodingRules:
 
 
 @dataclass(frozen=True)
+class MemoryRules:
+    """What an evaluation takes in memory: from more steps than fit a sample of episodes is drawn. Measured on logs of
+    10^5 and 10^6 steps with 4 observations (0.65 and 1.12 GB) and of 3 * 10^5 steps with 20 (1.38 GB); rounded up."""
+
+    program: int = 600_000_000
+    """Bytes, whatever the log,"""
+    step: int = 300
+    """for every step,"""
+    value: int = 150
+    """and for every observation of a step."""
+
+
+@dataclass(frozen=True)
 class IntervalRules:
     """How logs are resampled for intervals."""
 
@@ -287,6 +300,11 @@ class RolloutRules:
     episodes DR varied with the seed by 0.21 with 1 rollout, by 0.17 with 4 and 0.04 with 16."""
     most: int = 1 << 24
     """Fewer where all of them together would take more steps than this, a dozen seconds. At least one."""
+    individuals: int = 32
+    """So many rollouts an individual,"""
+    most_of_individuals: int = 1 << 23
+    """fewer where all of them together would take more steps than this, at least one: of so many individuals each is
+    known less well, and their mean, which is what the row says, better than by all rollouts of a small log."""
 
 
 @dataclass(frozen=True)
@@ -416,6 +434,7 @@ class Thresholds:
     encoding: EncodingRules = field(default_factory=EncodingRules)
     choice: ChoiceRules = field(default_factory=ChoiceRules)
     fit: FitRules = field(default_factory=FitRules)
+    memory: MemoryRules = field(default_factory=MemoryRules)
     intervals: IntervalRules = field(default_factory=IntervalRules)
     behavior: BehaviorRules = field(default_factory=BehaviorRules)
     ratio: RatioRules = field(default_factory=RatioRules)

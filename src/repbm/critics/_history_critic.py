@@ -68,6 +68,9 @@ class HistoryCritic:
     def ratios(self, case: Case) -> Float[np.ndarray, " steps"]:
         return self.inner.ratios(self._case(case))
 
+    def of_episodes(self, case: Case, episodes: Int[np.ndarray, " some"]) -> HistoryCritic:
+        return replace(self, inner=self.inner.of_episodes(self._case(case), episodes), _extended={})
+
     def final(self, case: Case) -> Float[np.ndarray, " episodes"]:
         return self.inner.final(self._case(case))
 

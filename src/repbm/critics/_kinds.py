@@ -131,8 +131,10 @@ class ModelCriticKind(CriticKind):
             model,
             self.name,
             request.seed,
+            individual_rollouts=rules.individuals,
             step_rollouts=rules.steps,
             most_steps=rules.most,
+            most_individual_steps=rules.most_of_individuals,
             step_dtype=request.fit.step_dtype,
         )
 

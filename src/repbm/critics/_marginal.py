@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -104,6 +104,15 @@ class CrossFittedValues:
 
     def ratios(self, case: Case) -> Float[np.ndarray, " steps"]:
         return self.state_ratios
+
+    def of_episodes(self, case: Case, episodes: Int[np.ndarray, " some"]) -> CrossFittedValues:
+        return replace(
+            self,
+            parts=CrossFittedCritic(self.parts.critics, self.folds[episodes], self.parts.name),
+            state_ratios=self.state_ratios[case.data.positions(episodes)],
+            now=replace(self.now, left_out=self.now.left_out[episodes]),
+            _told={},
+        )
 
     def final(self, case: Case) -> Float[np.ndarray, " episodes"]:
         data = case.data

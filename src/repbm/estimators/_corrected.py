@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from repbm.estimators._case import Case
 from repbm.estimators._critic import Critic
@@ -51,6 +51,10 @@ class MarginalCritic(Critic, Protocol):
 
     def error(self, case: Case) -> float:
         """The standard error of the mean V_0, as far as that comes from fitting the critic."""
+        ...
+
+    def of_episodes(self, case: Case, episodes: Int[np.ndarray, " some"]) -> MarginalCritic:
+        """The same critic, not fitted again, of `case.take(episodes)`."""
         ...
 
 
