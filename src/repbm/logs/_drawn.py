@@ -60,7 +60,7 @@ def draw_log(
     if scan is None or memory is None:
         return Drawn(read_log(source, **options))
     where = str(source)
-    frame, episodes = scan.sample(_steps_within(memory, scan, sizes), seed)
+    frame, episodes = scan.sample(_drawn_steps(memory, len(scan.layout.observations), sizes), seed)
 
     def read(rows: pl.DataFrame) -> Trajectories:
         try:
@@ -96,8 +96,8 @@ def _too_large(source: Source, memory: float, sizes: MemoryRules, options: dict[
     asked = Asked(
         dict(options.get("columns") or {}), options.get("keep", ()), options.get("needs_observations", True), ends
     )
-    scan = Scan.of(source, asked)
-    if scan is None or scan.rows <= _steps_within(memory, scan, sizes):
+    scan = Scan.of(source, asked, lambda rows, observed: rows <= _steps_within(memory, observed, sizes))
+    if scan is None:
         return None
     if ends == "horizon":
         raise InputError(
@@ -108,13 +108,18 @@ def _too_large(source: Source, memory: float, sizes: MemoryRules, options: dict[
     return scan
 
 
-def _steps_within(memory: float, scan: Scan, sizes: MemoryRules) -> int:
-    """How many steps can be evaluated with so much."""
-    each = sizes.step + sizes.value * len(scan.layout.observations)
-    steps = max(0, int((memory - sizes.program) / each))
-    if scan.rows > steps < _FEWEST_STEPS:
+def _steps_within(memory: float, observed: int, sizes: MemoryRules) -> int:
+    """How many steps, with so many observations each, can be evaluated with so much."""
+    return max(0, int((memory - sizes.program) / (sizes.step + sizes.value * observed)))
+
+
+def _drawn_steps(memory: float, observed: int, sizes: MemoryRules) -> int:
+    """The same, of a log that does not fit: an error where they are too few to tell anything."""
+    steps = _steps_within(memory, observed, sizes)
+    if steps < _FEWEST_STEPS:
+        needed = sizes.program + _FEWEST_STEPS * (sizes.step + sizes.value * observed)
         raise InputError(
             f"--memory of {memory / 1e6:.0f} MB is less than the program needs for this log",
-            fix=f"allow at least {(sizes.program + _FEWEST_STEPS * each) / 1e6 + 1:.0f}MB",
+            fix=f"allow at least {needed / 1e6 + 1:.0f}MB",
         )
     return steps

@@ -58,7 +58,10 @@ def files_of(path: Path) -> list[Path]:
 
 def stands_for_files(source: Any) -> bool:
     """Whether a log is one or more files, which can be read again."""
-    return isinstance(source, str | Path) and (Path(source).exists() or bool(_fitting(Path(source))))
+    try:
+        return isinstance(source, str | Path) and (Path(source).exists() or bool(_fitting(Path(source))))
+    except OSError:
+        return False
 
 
 def _fitting(pattern: Path) -> list[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ import polars as pl
 from repbm.core import InputError, stream
 from repbm.logs._ends import column_of
 from repbm.logs._faults import Faults
-from repbm.logs._files import Part, files_of, guarded, is_parquet, stands_for_files
+from repbm.logs._files import Part, file_part, files_of, guarded, is_parquet, stands_for_files
 from repbm.logs._layout import Asked, Layout
 from repbm.logs._part_layout import layout_of
 from repbm.logs._tables import Source
@@ -36,22 +36,26 @@ class Scan:
     """Columns to read besides those of the layout."""
 
     @classmethod
-    def of(cls, source: Source, asked: Asked) -> Scan | None:
-        """None where the source is not one or more Parquet files with the same columns."""
+    def of(cls, source: Source, asked: Asked, fits: Callable[[int, int], bool]) -> Scan | None:
+        """None where the source is not one or more Parquet files with the same columns, or `fits` into memory: so many
+        rows, with so many columns that are observed."""
         if not stands_for_files(source):
             return None
         paths = tuple(files_of(Path(source)))
         if not all(map(is_parquet, paths)):
             return None
-        schemas = [guarded(lambda path=path: pl.read_parquet_schema(path), str(path)) for path in paths]
-        first, further, faults = paths[0], column_of(asked.ends), Faults()
-        layout = layout_of(Part(str(first), schemas[0], lambda columns: _head(first, columns)), asked, faults)
+        first, *others = (file_part(path) for path in paths)
+        rows = sum(map(_count, paths))
+        if fits(rows, len(first.schema)):
+            return None
+        faults, further = Faults(), column_of(asked.ends)
+        head = Part(first.name, first.schema, lambda columns: _head(paths[0], columns))
+        layout = layout_of(head, asked, faults)
         faults.settle()
         assert layout is not None
         wanted = {*layout.columns, *([] if further is None else [further])}
-        if not all(wanted <= set(schema) for schema in schemas):
+        if fits(rows, len(layout.observations)) or not all(wanted <= set(part.schema) for part in (first, *others)):
             return None
-        rows = sum(map(_count, paths))
         return cls(paths, rows, layout, () if further is None else (further,))
 
     @property
