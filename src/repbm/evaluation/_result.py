@@ -11,10 +11,10 @@ import polars as pl
 
 from repbm.core import InputError, Thresholds, reason
 from repbm.doctor import Backtest, Examination
+from repbm.evaluation._columns import DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
 from repbm.evaluation._details import PolicyDetails
 from repbm.evaluation._options import Question
 from repbm.evaluation._store import read, write
-from repbm.evaluation._tables import DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
 
 if TYPE_CHECKING:
     from repbm.models import Model

@@ -12,6 +12,7 @@ from repbm.core import Thresholds
 from repbm.data import spread_episodes
 from repbm.doctor import Verdict, possible_returns
 from repbm.estimators import Case, Estimate, EstimatorSpec, IndividualValues, Role
+from repbm.evaluation._columns import BOUND_TERMS, DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
 from repbm.evaluation._critics import critic_kind
 from repbm.evaluation._headline import Entry, disagreements, headline
 from repbm.inference import (
@@ -203,10 +204,10 @@ class Tables:
 
     def add_diagnostics(self, policy: str, case: Case, model: Model | None) -> None:
         frame = pl.DataFrame(diagnostics(case)).with_columns(pl.lit(policy).alias("policy"))
-        terms: dict[str, pl.Series | pl.Expr] = {name: pl.lit(None, pl.Float64) for name in _BOUND}
+        terms: dict[str, pl.Series | pl.Expr] = {name: pl.lit(None, pl.Float64) for name in BOUND_TERMS}
         if model is not None:
             found = bound_terms(case, model.losses(case.data))
-            terms = {name: pl.Series(getattr(found, name)).fill_nan(None) for name in _BOUND}
+            terms = {name: pl.Series(getattr(found, name)).fill_nan(None) for name in BOUND_TERMS}
         made = frame.with_columns(**terms).select(pl.col(name).cast(kind) for name, kind in DIAGNOSTICS.items())
         self.diagnostics.append(made)
 
@@ -276,63 +277,7 @@ class Tables:
         return estimates, individuals, pl.concat(self.diagnostics)
 
 
-ESTIMATES = {
-    "policy": pl.String,
-    "estimator": pl.String,
-    "role": pl.String,
-    "family": pl.String,
-    "softened": pl.Boolean,
-    "headline": pl.Boolean,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "level": pl.Float64,
-    "std_error": pl.Float64,
-    "logged_mean": pl.Float64,
-    "difference": pl.Float64,
-    "difference_low": pl.Float64,
-    "difference_high": pl.Float64,
-    "episodes": pl.Int64,
-    "effective_episodes": pl.Float64,
-    "behavior": pl.String,
-    "note": pl.String,
-}
-INDIVIDUALS = {
-    "policy": pl.String,
-    "estimator": pl.String,
-    "episode": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "outcome_low": pl.Float64,
-    "outcome_high": pl.Float64,
-    "logged_value": pl.Float64,
-    "difference": pl.Float64,
-    "difference_low": pl.Float64,
-    "difference_high": pl.Float64,
-    "source": pl.String,
-    "support": pl.Float64,
-    "refused": pl.String,
-}
 _TOLD = ("value", "low", "high", "outcome_low", "outcome_high", "difference", "difference_low", "difference_high")
-RANKING = {
-    "policy": pl.String,
-    "estimator": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "probability_best": pl.Float64,
-    "to_best": pl.Float64,
-    "to_best_low": pl.Float64,
-    "to_best_high": pl.Float64,
-}
-_BOUND = ("risk_behavior", "risk_policy", "distance", "deviation")
-DIAGNOSTICS = {
-    "policy": pl.String,
-    "step": pl.Int64,
-    "alive": pl.Int64,
-    **dict.fromkeys(("factual", "counterfactual", "u", "effective_episodes", *_BOUND), pl.Float64),
-}
 
 
 def _is(frame: pl.DataFrame, policy: str, name: str, source: str) -> bool:
