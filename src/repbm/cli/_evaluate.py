@@ -84,6 +84,9 @@ def evaluate(
     engine: Engine = None,
     workers: Workers = None,
     ray_address: RayAddress = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Print every estimator and its notes, not the answers alone.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
     """What would happen if we followed this policy instead?"""
@@ -124,7 +127,7 @@ def evaluate(
     if out is not None:
         evaluation.write(out, pages_of(evaluation, plots))
     if not quiet:
-        show(evaluation)
+        show(evaluation, every)
         if sensitivity:
             show_sensitivity(evaluation)
         if guaranteed:

@@ -23,6 +23,9 @@ ESTIMATES = {
     "episodes": pl.Int64,
     "effective_episodes": pl.Float64,
     "behavior": pl.String,
+    "verdict": pl.String,
+    "supported": pl.Boolean,
+    "disagreeing": pl.String,
     "note": pl.String,
 }
 INDIVIDUALS = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from repbm.core import FailsElsewhere, InputError, Progress, Thresholds, silent
+from repbm.core import FailsElsewhere, InputError, Progress, Thresholds
 from repbm.data import Trajectories
 from repbm.doctor import Verdict, can_be_answered, examine, possible_returns, refusals, verdict_of
 from repbm.engines import Engine, opens_engine
@@ -39,6 +39,7 @@ from repbm.evaluation._details import (
 from repbm.evaluation._options import Fitting, Question, Reading
 from repbm.evaluation._record import described, episodes_table, record
 from repbm.evaluation._result import Evaluation
+from repbm.evaluation._steps import Steps
 from repbm.evaluation._tables import Tables
 from repbm.inference import Resampling
 from repbm.logs import Source, read_individuals, read_log
@@ -88,7 +89,7 @@ def evaluate(
     policies = _policies(policy)
     given = [estimators] if isinstance(estimators, str) else estimators
     asked = None if given is None else [as_estimator(one) for one in given]
-    steps = _Steps(progress)
+    steps = Steps(progress)
     steps.begin("reading the log")
     data = _read(log, policies, asked, question)
     examination = examine(data, thresholds=thresholds)
@@ -101,14 +102,14 @@ def evaluate(
     learned = None
     acts = any(isinstance(case.policy, ObservationPolicy) for case in cases.values())
     if data.behavior is None and (_weighs(asked, cases) or (acts and len(data) > 1)):
-        steps.begin("learning the behavior")
+        steps.learn()
         learned = learn_behavior(data, seed, thresholds.behavior)
         data = replace(data, behavior=learned.logged(data))
         known = learned.probabilities
         cases = {name: replace(case, data=data, behavior=known, _softened={}) for name, case in cases.items()}
     chosen = {name: _default(case) if asked is None else asked for name, case in cases.items()}
 
-    steps.total = sum(map(len, chosen.values())) + 1 + details
+    steps.plan(chosen, fitting.refits, details)
     critics = Critics(question, steps.note, engine)
     critics.prepare((spec, case) for name, case in cases.items() for spec in chosen[name])
     tables = Tables(level, Resampling(data, seed, thresholds.intervals), thresholds, learned)
@@ -116,9 +117,9 @@ def evaluate(
     models: dict[tuple[str, str], Model] = {}
     for name, case in cases.items():
         for spec in chosen[name]:
-            steps.begin(f"{spec.name}, policy {name}")
+            steps.estimate(spec, name)
             _add(tables, critics, spec, name, case, new, steps)
-        steps.note(f"what the log supports, policy {name}")
+        steps.judge(name)
         verdicts[name] = _judged(case, critics, question)
         tables.add_diagnostics(name, case, critics.policy_model(case))
         tables.settle(name, verdicts[name])
@@ -126,8 +127,9 @@ def evaluate(
     found = {name: PolicyDetails() for name in cases}
     tested = None
     if details:
-        steps.begin("looking closer")
-        found = {name: _details(tables, critics, name, case, len(cases), question) for name, case in cases.items()}
+        for name, case in cases.items():
+            steps.look_closer(name)
+            found[name] = _details(tables, critics, name, case, len(cases), question)
         if critics.scores is not None and models:
             tested = held_out_backtest(next(iter(cases.values())), critics.scores, question, steps.note)
     for name, case in cases.items():
@@ -150,26 +152,6 @@ def evaluate(
         run=record(log, policy, policies, chosen, asked is None, individuals, data, question, engine, new),
         models=models,
     )
-
-
-class _Steps:
-    """How far the evaluation is, told to whoever wants to know."""
-
-    def __init__(self, progress: Progress | None) -> None:
-        self._progress = progress or silent
-        self.done, self.total = -1, 1
-
-    def begin(self, what: str) -> None:
-        """The next part."""
-        self.done = min(self.done + 1, self.total) if self.total > 1 else 0
-        self.note(what)
-
-    def note(self, what: str) -> None:
-        """What is being done within a part."""
-        self._progress(what, self.done, self.total)
-
-    def end(self) -> None:
-        self._progress("done", self.total, self.total)
 
 
 def _policies(given: Any) -> dict[str, Policy]:
@@ -251,7 +233,7 @@ def _default(case: Case) -> list[EstimatorSpec]:
     return chosen
 
 
-def _add(tables: Tables, critics: Critics, spec: EstimatorSpec, name: str, case: Case, new: Any, steps: _Steps) -> None:
+def _add(tables: Tables, critics: Critics, spec: EstimatorSpec, name: str, case: Case, new: Any, steps: Steps) -> None:
     """The row of an estimator, and the values of individuals where it has them."""
     with np.errstate(over="ignore", invalid="ignore"):
         fitted = critics.for_estimator(spec, case)
@@ -263,9 +245,7 @@ def _add(tables: Tables, critics: Critics, spec: EstimatorSpec, name: str, case:
             found, new = Estimate(None, None, 0.0, note=f"not defined: {fault}"), None
         again = None
         if critics.question.fitting.refits and fitted is not None and direct is not None and found.value is not None:
-            count = critics.question.fitting.refits
-            words = f"{spec.name}, policy {name}, refit"
-            again = critics.refitted(spec, case, lambda k: steps.note(f"{words} {k + 1} of {count}"))
+            again = critics.refitted(spec, case, lambda k: steps.refit(spec, name, k))
         weighted = spec.role.weighs or (spec.critic is not None and critic_kind(spec.critic).needs_behavior(case))
         tables.add(name, spec, case, found, again, weighted)
     if new is not None and direct is not None:

@@ -34,7 +34,8 @@ class Evaluation:
     `estimates`: policy, estimator, role, family, softened, headline (the answer, which stands first), value, low, high,
     level, std_error, logged_mean (the mean return of the log: what is done now), difference (value - logged_mean),
     difference_low, difference_high, episodes, effective_episodes, behavior (logged or estimated, where the estimator
-    weighs by it) and note.
+    weighs by it), verdict and supported (what the log supports, of the policy), disagreeing (of the answer: estimators
+    that say otherwise) and note.
     `individuals`: policy, estimator, episode, value (what is expected under the policy), low, high (its interval),
     outcome_low, outcome_high (the interval of what may come of this individual), logged_value (what is expected with
     what is done now), difference (value - logged_value), difference_low, difference_high, source (log or new), support

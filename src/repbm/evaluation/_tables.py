@@ -89,6 +89,7 @@ class Tables:
                 "episodes": len(case.data),
                 "effective_episodes": estimate.effective_episodes,
                 "behavior": None if not weighted else "logged" if learned is None else "estimated",
+                "disagreeing": "",
                 "note": self._note(spec, case, estimate, bounds, learned, possible),
             }
         )
@@ -104,8 +105,10 @@ class Tables:
                 self.add_values(policy, name, labels, np.clip(estimate.individual, *possible), "log", reach)
 
     def settle(self, policy: str, verdict: Verdict) -> None:
-        """Name the answer among the rows of a policy, and put it first."""
+        """Say in every row of a policy what the log supports, name the answer among them, and put it first."""
         rows = [row for row in self.estimates if row["policy"] == policy]
+        for row in rows:
+            row |= {"verdict": verdict.word, "supported": verdict.supported}
         entries = [Entry(self._specs[policy, row["estimator"]], row) for row in rows]
         answer = headline(entries, verdict)
         if answer is None:
@@ -113,6 +116,7 @@ class Tables:
         rows[answer]["headline"] = True
         apart = disagreements(entries, answer, verdict, self.thresholds.headline, self._chance.get(policy, 0.0))
         if apart:
+            rows[answer]["disagreeing"] = ", ".join(apart)
             said = f"{', '.join(apart)} {'says' if len(apart) == 1 else 'say'} otherwise"
             rows[answer]["note"] = "; ".join(part for part in (rows[answer]["note"], said) if part)
         first = self.estimates.index(rows[0])

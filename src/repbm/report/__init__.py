@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from repbm.report._examination import examination_lines
-from repbm.report._tables import estimates_lines, estimates_tables, ranking_line
+from repbm.report._tables import answers_of, answers_table, estimates_lines, estimates_tables, ranking_line
 
 if TYPE_CHECKING:
     from repbm.evaluation import Evaluation
@@ -21,6 +21,8 @@ def report(evaluation: Evaluation) -> Report:
 
 
 __all__ = [
+    "answers_of",
+    "answers_table",
     "estimates_lines",
     "estimates_tables",
     "examination_lines",
