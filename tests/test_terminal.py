@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from rich.table import Table
 
 from repbm.core import number
 from repbm.evaluation import Evaluation, Fitting, evaluate
@@ -44,6 +45,7 @@ def test_ten_policies_fit_on_a_screen(one_step: Evaluation) -> None:
     rows = pl.concat(one_step.estimates.with_columns(policy=pl.lit(name)) for name in names)
     (sentence,) = sentences(one_step).values()
     table, *lines = answers_table(rows, dict.fromkeys(names, sentence))
+    assert isinstance(table, Table)
     assert table.row_count == 10
     assert table.row_count + 4 + len(lines) <= SCREEN
     assert f"{', '.join(names)}: {sentence}" in lines
@@ -54,6 +56,7 @@ def test_an_answer_comes_with_its_verdict_and_who_says_otherwise(one_step: Evalu
         disagreeing=pl.when("headline").then(pl.lit("am, wis")).otherwise(pl.col("disagreeing"))
     )
     table, *lines = answers_table(rows, sentences(one_step))
+    assert isinstance(table, Table)
     assert table.row_count == 1
     known = dict(rows.select("estimator", "value").iter_rows())
     assert lines[1:] == [
@@ -65,11 +68,13 @@ def test_an_answer_comes_with_its_verdict_and_who_says_otherwise(one_step: Evalu
 def test_equal_estimators_stand_in_one_row(one_step: Evaluation) -> None:
     """With one step, products of ratios are the ratio: is = pdis and wis = wpdis."""
     table = next(estimates_tables(one_step.estimates, sentences(one_step)))
+    assert isinstance(table, Table)
     names = list(table.columns[0].cells)
     assert "is, pdis" in names
     assert "wis, wpdis" in names
     several = evaluate(choices(2, 60), lambda x: np.where(x[:, 0] > 0, "ad", "none"), details=False)
     table = next(estimates_tables(several.estimates, sentences(several)))
+    assert isinstance(table, Table)
     assert {"is", "pdis"} <= set(table.columns[0].cells)
 
 

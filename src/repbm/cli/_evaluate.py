@@ -87,15 +87,23 @@ def evaluate(
     every: Annotated[
         bool, typer.Option("--all", help="Print every estimator and its notes, not the answers alone.")
     ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print answers, verdicts and all estimates as JSON, and nothing else.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 3 if the log has a problem, or a policy is not supported.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
     """What would happen if we followed this policy instead?"""
-    from repbm.cli._console import progress, show, show_guaranteed, show_sensitivity, show_thresholds
+    from repbm.cli._console import progress, show, show_guaranteed, show_sensitivity, show_thresholds, warn
     from repbm.cli._pages import needs_folder, pages_of
     from repbm.cli._saved_model import check_model_file, save
+    from repbm.core import as_json
     from repbm.engines import as_engine
     from repbm.evaluation import Fitting, Reading, check_target
     from repbm.evaluation import evaluate as run
+    from repbm.report import plain_answers
 
     if out is not None:
         check_target(out)
@@ -126,7 +134,10 @@ def evaluate(
         save(evaluation, save_model)
     if out is not None:
         evaluation.write(out, pages_of(evaluation, plots))
-    if not quiet:
+    if json:
+        warn(evaluation)
+        typer.echo(as_json(plain_answers(evaluation)))
+    elif not quiet:
         show(evaluation, every)
         if sensitivity:
             show_sensitivity(evaluation)
@@ -138,3 +149,5 @@ def evaluate(
             typer.echo(f"written to {out}; look at {out / 'report.html'}")
     if out is not None and open_report:
         typer.launch(str(out / "report.html"))
+    if strict and not evaluation.examination.sound:
+        raise typer.Exit(3)

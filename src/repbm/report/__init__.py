@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from repbm.report._examination import examination_lines
+from repbm.report._machine import plain_answers
 from repbm.report._tables import answers_of, answers_table, estimates_lines, estimates_tables, ranking_line
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ __all__ = [
     "estimates_lines",
     "estimates_tables",
     "examination_lines",
+    "plain_answers",
     "ranking_line",
     "report",
 ]
