@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from repbm.core import number
-from repbm.report import answers_table, estimates_lines, estimates_tables, ranking_line
+from repbm.report import Shown, answers_table, estimates_lines, estimates_tables, ranking_line
 
 if TYPE_CHECKING:
     from repbm.evaluation import Evaluation
@@ -25,16 +25,17 @@ def show(evaluation: Evaluation, every: bool = False, truth: Mapping[str, float]
     found = evaluation.examination
     warn(evaluation)
     verdicts = {name: verdict.sentence for name, verdict in found.verdicts.items()}
+    shown = Shown.of(evaluation)
     every = every or evaluation.run["arguments"]["estimators_asked"]
     if not sys.stdout.isatty():
-        for line in estimates_lines(evaluation.estimates, verdicts, truth, answers=not every):
+        for line in estimates_lines(evaluation.estimates, verdicts, truth, not every, shown):
             print(line)
         return
     screen = Console()
-    for part in (estimates_tables if every else answers_table)(evaluation.estimates, verdicts, truth):
+    for part in (estimates_tables if every else answers_table)(evaluation.estimates, verdicts, truth, shown):
         screen.print(part, highlight=False, markup=False)
     if len(evaluation.ranking) > 1:
-        screen.print(ranking_line(evaluation.ranking), highlight=False, markup=False)
+        screen.print(ranking_line(evaluation.ranking, shown), highlight=False, markup=False)
 
 
 def warn(evaluation: Evaluation) -> None:

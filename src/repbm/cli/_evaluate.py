@@ -72,6 +72,9 @@ def evaluate(
         list[float] | None,
         typer.Option(help="Say how probable a return below this is under the policy. Repeatable."),
     ] = None,
+    outcome: Annotated[str, typer.Option(help="What rewards add up to, in a word or two, as in survival.")] = "",
+    unit: Annotated[str, typer.Option(help="The unit of it, as in days; 0/1 outcomes are shown as percentages.")] = "",
+    better: Annotated[str, typer.Option(help="Which is better, more or less of it.")] = "more",
     rule: Rules = None,
     save_model: Annotated[
         Path | None, typer.Option(help="Keep the model fitted for the policy (one policy only) for `repbm value`.")
@@ -101,7 +104,7 @@ def evaluate(
     from repbm.cli._saved_model import check_model_file, save
     from repbm.core import as_json
     from repbm.engines import as_engine
-    from repbm.evaluation import Fitting, Reading, check_target
+    from repbm.evaluation import Fitting, Outcome, Reading, check_target
     from repbm.evaluation import evaluate as run
     from repbm.report import plain_answers
 
@@ -126,6 +129,7 @@ def evaluate(
             thresholds=thresholds_of(rule or []),
             individuals=individuals,
             threshold=threshold or (),
+            outcome=Outcome(outcome, unit, better),
             details=out is not None or sensitivity or guaranteed or bool(threshold),
             progress=told,
             engine=where,

@@ -4,16 +4,20 @@ from repbm.evaluation._details import SHOWN_INDIVIDUALS, PolicyDetails, shown
 from repbm.evaluation._evaluate import evaluate
 from repbm.evaluation._folder import check_target
 from repbm.evaluation._options import Fitting, Question, Reading
+from repbm.evaluation._outcome import Effect, Outcome, Scale
 from repbm.evaluation._repeat import repeat, value_individuals
 from repbm.evaluation._result import Evaluation
 
 __all__ = [
     "SHOWN_INDIVIDUALS",
+    "Effect",
     "Evaluation",
     "Fitting",
+    "Outcome",
     "PolicyDetails",
     "Question",
     "Reading",
+    "Scale",
     "check_target",
     "evaluate",
     "repeat",

@@ -37,6 +37,7 @@ from repbm.evaluation._details import (
     support_of_individuals,
 )
 from repbm.evaluation._options import Fitting, Question, Reading
+from repbm.evaluation._outcome import Outcome, Scale
 from repbm.evaluation._record import described, episodes_table, record
 from repbm.evaluation._result import Evaluation
 from repbm.evaluation._steps import Steps
@@ -65,6 +66,7 @@ def evaluate(
     thresholds: Thresholds = Thresholds(),  # noqa: B008 - frozen
     individuals: Source | None = None,
     threshold: float | Sequence[float] = (),
+    outcome: Outcome = Outcome(),  # noqa: B008 - frozen
     details: bool = True,
     progress: Progress | None = None,
     engine: Engine | str | None = None,
@@ -79,13 +81,14 @@ def evaluate(
     rollouts and whatever is fitted. `fitting` says how critics are fitted, `thresholds` what decides. Where the log
     does not say how probable its actions were, and an estimator needs it, that is learned (see `learn_behavior`).
     `individuals` is a table of initial states (see `read_individuals`) whose values are wanted too, `threshold` a
-    return, or several, of which the share of episodes below is. Without `details`, what only a report shows (back-test,
-    groups, support of individuals, hidden causes, spread of returns) is left out. `engine` is where critics are fitted:
-    an engine, or the name of one, "process", "processes" or "ray"; the numbers are the same.
+    return, or several, of which the share of episodes below is, `outcome` what rewards add up to. Without `details`,
+    what only a report shows (back-test, groups, support of individuals, hidden causes, spread of returns) is left out.
+    `engine` is where critics are fitted: an engine, or the name of one, "process", "processes" or "ray"; the numbers
+    are the same.
     """
     assert isinstance(engine, Engine)
     below = tuple(float(one) for one in np.ravel(threshold))
-    question = Question(discount, horizon, level, seed, reading, fitting, thresholds, details, below)
+    question = Question(discount, horizon, level, seed, reading, fitting, thresholds, details, below, outcome)
     policies = _policies(policy)
     given = [estimators] if isinstance(estimators, str) else estimators
     asked = None if given is None else [as_estimator(one) for one in given]
@@ -112,7 +115,7 @@ def evaluate(
     steps.plan(chosen, fitting.refits, details)
     critics = Critics(question, steps.note, engine)
     critics.prepare((spec, case) for name, case in cases.items() for spec in chosen[name])
-    tables = Tables(level, Resampling(data, seed, thresholds.intervals), thresholds, learned)
+    tables = Tables(level, Resampling(data, seed, thresholds.intervals), thresholds, learned, outcome.sign)
     verdicts: dict[str, Verdict] = {}
     models: dict[tuple[str, str], Model] = {}
     for name, case in cases.items():
@@ -142,6 +145,7 @@ def evaluate(
         *tables.frames(),
         ranking=tables.ranking(),
         episodes=episodes_table(next(iter(cases.values()))),
+        scale=Scale.of(next(iter(cases.values()))),
         examination=replace(examination, verdicts=verdicts),
         backtest=tested,
         policies=found,

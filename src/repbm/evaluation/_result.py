@@ -14,6 +14,7 @@ from repbm.doctor import Backtest, Examination
 from repbm.evaluation._columns import DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
 from repbm.evaluation._details import PolicyDetails
 from repbm.evaluation._options import Question
+from repbm.evaluation._outcome import Scale
 from repbm.evaluation._store import read, write
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class Evaluation:
     diagnostics: pl.DataFrame
     ranking: pl.DataFrame
     episodes: pl.DataFrame
+    scale: Scale
+    """What returns can be, and whether they are 0 or 1."""
     examination: Examination
     """What the doctor says of the log, and what it supports, policy by policy."""
     backtest: Backtest | None
@@ -81,6 +84,7 @@ class Evaluation:
     def write(self, folder: str | Path, further: Mapping[str, bytes] | None = None) -> None:
         """Store everything but the models in `folder`, with further files by name, all or nothing."""
         details = {
+            "outcome": self.scale.to_dict(),
             "doctor": self.examination.to_dict(),
             "backtest": None if self.backtest is None else self.backtest.to_dict(),
             "policies": {name: each.to_dict() for name, each in self.policies.items()},
@@ -110,6 +114,7 @@ class Evaluation:
             diagnostics=tables["diagnostics"],
             ranking=tables["ranking"],
             episodes=tables["episodes"],
+            scale=Scale.stored(details["outcome"]),
             examination=Examination.of(details["doctor"], rules),
             backtest=None if stored is None else Backtest.of(stored),
             policies={name: PolicyDetails.of(each) for name, each in details["policies"].items()},

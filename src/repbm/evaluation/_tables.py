@@ -43,8 +43,15 @@ class Tables:
     """The result tables as they grow."""
 
     def __init__(
-        self, level: float, resampling: Resampling, thresholds: Thresholds, learned: LearnedBehavior | None = None
+        self,
+        level: float,
+        resampling: Resampling,
+        thresholds: Thresholds,
+        learned: LearnedBehavior | None = None,
+        sign: int = 1,
     ) -> None:
+        """`sign` is -1 where less is better."""
+        self.sign = sign
         self.level, self.resampling, self.thresholds, self.learned = level, resampling, thresholds, learned
         self.estimates: list[dict[str, Any]] = []
         self._specs: dict[tuple[str, str], EstimatorSpec] = {}
@@ -65,9 +72,13 @@ class Tables:
             bounds = refits.interval(estimate.value, self.level)
         possible = possible_returns(case)
         bounds = _within(_finite_interval(bounds), possible)
+        value = _clipped(estimate.value, possible) if spec.role is Role.CORRECTED else estimate.value
         gain, gain_bounds = difference(estimate, bounds, case.returns, self.level, self.resampling, refits)
-        gain_bounds = _finite_interval(gain_bounds)
+        logged = float(case.returns.mean())
+        gain_bounds = _within(_finite_interval(gain_bounds), (possible[0] - logged, possible[1] - logged))
         self._chance[policy] = float(case.returns.std() / np.sqrt(len(case.returns)))
+        if value is not None and value != estimate.value:
+            gain = value - logged
         learned = self.learned if weighted else None
         self.estimates.append(
             {
@@ -77,12 +88,12 @@ class Tables:
                 "family": spec.family,
                 "softened": spec.softened,
                 "headline": False,
-                "value": _clipped(estimate.value, possible) if spec.role is Role.CORRECTED else estimate.value,
+                "value": value,
                 "low": bounds.low,
                 "high": bounds.high,
                 "level": self.level,
                 "std_error": bounds.std_error,
-                "logged_mean": float(case.returns.mean()),
+                "logged_mean": logged,
                 "difference": gain,
                 "difference_low": gain_bounds.low,
                 "difference_high": gain_bounds.high,
@@ -153,7 +164,8 @@ class Tables:
         for prefix, (low, high) in ends.items():
             known |= {f"{prefix}low": low, f"{prefix}high": high}
         known = {key: np.clip(numbers, *possible) for key, numbers in known.items()}
-        low, high = found.gains(self.level)
+        reach = possible[1] - possible[0]
+        low, high = (np.clip(ends, -reach, reach) for ends in found.gains(self.level))
         known |= {"difference": known["value"] - known["logged_value"], "difference_low": low, "difference_high": high}
         self._append(policy, name, labels, source, known)
 
@@ -258,8 +270,8 @@ class Tables:
         """The answers of all policies, the best first, each with the probability that it is, and beside the best."""
         answers = {row["policy"]: row for row in self.estimates if row["headline"]}
         rivals = {name: self._contenders[name, row["estimator"]] for name, row in answers.items()}
-        chances = probabilities_best(rivals) if len(rivals) > 1 else None
-        order = sorted(rivals, key=lambda name: -rivals[name].value)
+        chances = probabilities_best({name: each.times(self.sign) for name, each in rivals.items()})
+        order = sorted(rivals, key=lambda name: -self.sign * rivals[name].value)
         rows = []
         for name in order:
             bounds = paired_difference(rivals[name], rivals[order[0]], self.level)
@@ -267,7 +279,7 @@ class Tables:
             rows.append(
                 {
                     **{key: answers[name][key] for key in ("policy", "estimator", "value", "low", "high")},
-                    "probability_best": None if chances is None else chances[name],
+                    "probability_best": None if chances is None or len(rivals) < 2 else chances[name],
                     "to_best": rivals[name].value - rivals[order[0]].value,
                     "to_best_low": None if behind is None else behind[0],
                     "to_best_high": None if behind is None else behind[1],

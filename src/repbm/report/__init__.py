@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from repbm.report._examination import examination_lines
 from repbm.report._machine import plain_answers
+from repbm.report._scale import Shown
 from repbm.report._tables import answers_of, answers_table, estimates_lines, estimates_tables, ranking_line
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def report(evaluation: Evaluation) -> Report:
 
 
 __all__ = [
+    "Shown",
     "answers_of",
     "answers_table",
     "estimates_lines",

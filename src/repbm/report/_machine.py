@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from repbm.evaluation import Effect
 from repbm.report._tables import answers_of
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ def plain_answers(evaluation: Evaluation) -> dict[str, Any]:
         "version": evaluation.run["version"],
         "sound": sound,
         "log": {**doctor, "sha256": evaluation.run["log_sha256"], "notes": list(evaluation.run["notes"])},
+        "outcome": {**asdict(evaluation.question.outcome), **evaluation.scale.to_dict()},
         "findings": findings,
         "policies": [
             {
@@ -30,6 +33,7 @@ def plain_answers(evaluation: Evaluation) -> dict[str, Any]:
                 "supported": row["supported"],
                 "verdict": verdicts[row["policy"]],
                 "answer": _estimate(row),
+                "effect": _effect(row) if evaluation.scale.binary else None,
                 "estimates": [
                     _estimate(each)
                     for each in evaluation.estimates.filter(pl.col("policy") == row["policy"]).iter_rows(named=True)
@@ -39,6 +43,11 @@ def plain_answers(evaluation: Evaluation) -> dict[str, Any]:
         ],
         "ranking": evaluation.ranking.to_dicts(),
     }
+
+
+def _effect(row: dict[str, Any]) -> dict[str, Any] | None:
+    found = Effect.of(row)
+    return None if found is None else asdict(found)
 
 
 def _estimate(row: dict[str, Any]) -> dict[str, Any]:

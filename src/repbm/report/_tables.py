@@ -11,6 +11,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from repbm.core import number
+from repbm.evaluation import Effect
+from repbm.report._scale import Shown
 
 _SAME = 1e-9
 """Estimates whose numbers differ by less, relatively, are one: `is` and `pdis` where episodes have one step."""
@@ -44,33 +46,35 @@ def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return all(a is b if a is None or b is None else bool(np.isclose(a, b, rtol=_SAME, atol=0)) for a, b in pairs)
 
 
-def disagreement(row: Mapping[str, Any], estimates: pl.DataFrame) -> str:
+def disagreement(row: Mapping[str, Any], estimates: pl.DataFrame, shown: Shown) -> str:
     """Who says otherwise than the answer, and what; empty where nobody does."""
     names = row["disagreeing"].split(", ") if row["disagreeing"] else []
     own = estimates.filter(pl.col("policy") == row["policy"], pl.col("estimator").is_in(names))
-    said = [f"{name} ({number(value)})" for name, value in own.select("estimator", "value").iter_rows()]
+    said = [f"{name} ({shown.value(value)})" for name, value in own.select("estimator", "value").iter_rows()]
     if not said:
         return ""
     together = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
     return f"{together} {'says' if len(said) == 1 else 'say'} otherwise"
 
 
-def _range(low: float | None, high: float | None, signed: bool = False) -> str:
-    return "-" if low is None or high is None else f"{number(low, signed)} to {number(high, signed)}"
-
-
-def _cells(row: Mapping[str, Any], truth: Mapping[str, float]) -> dict[str, str]:
+def _cells(row: Mapping[str, Any], shown: Shown, truth: Mapping[str, float]) -> dict[str, str]:
     """The numbers of one row as text."""
-    cells = {"value": number(row["value"]), f"{row['level']:.0%} interval": _range(row["low"], row["high"])}
+    cells = {
+        shown.title: shown.value(row["value"]),
+        f"{row['level']:.0%} interval": shown.range(row["low"], row["high"]),
+    }
     if truth:
         error = None if row["value"] is None else row["value"] - truth[row["policy"]]
         return cells | {"truth": number(truth[row["policy"]]), "error": number(error)}
-    bounds = _range(row["difference_low"], row["difference_high"], True)
-    return cells | {"against now": number(row["difference"], True), "its interval": bounds}
+    bounds = shown.differences(row["difference_low"], row["difference_high"])
+    return cells | {"against now": shown.difference(row["difference"]), "its interval": bounds}
 
 
 def answers_table(
-    estimates: pl.DataFrame, verdicts: Mapping[str, str], truth: Mapping[str, float] | None = None
+    estimates: pl.DataFrame,
+    verdicts: Mapping[str, str],
+    truth: Mapping[str, float] | None = None,
+    shown: Shown = Shown(),  # noqa: B008 - frozen
 ) -> Iterator[Table | str]:
     """For a terminal, at most a screen: one row a policy, then what the log supports, and who says otherwise.
 
@@ -80,42 +84,48 @@ def answers_table(
     title = f"what {rows[0]['episodes']} logged episodes say"
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("policy", overflow="fold")
-    for name in _cells(rows[0], truth or {}):
+    for name in _cells(rows[0], shown, truth or {}):
         table.add_column(name, justify="right")
     table.add_column("verdict")
     for row in rows:
-        table.add_row(row["policy"], *_cells(row, truth or {}).values(), row["verdict"])
+        table.add_row(row["policy"], *_cells(row, shown, truth or {}).values(), row["verdict"])
     yield table
     if not truth:
-        yield f"now: {number(rows[0]['logged_mean'])}, the mean return of the log"
+        yield f"now: {shown.value(rows[0]['logged_mean'])}, the mean return of the log"
     sentences: dict[str, list[str]] = {}
     for row in rows:
         sentences.setdefault(verdicts[row["policy"]], []).append(row["policy"])
     yield from (f"{', '.join(names)}: {sentence}" for sentence, names in sentences.items())
+    if shown.binary and not truth:
+        effects = ((row["policy"], Effect.of(row)) for row in rows)
+        yield from (f"{name}: {shown.effect(effect)}" for name, effect in effects if effect is not None)
     for row in rows:
-        doubts = [disagreement(row, estimates), row["note"] if row["low"] is None else ""]
+        doubts = [disagreement(row, estimates, shown), row["note"] if row["low"] is None else ""]
         yield from (f"{row['policy']}: {doubt}" for doubt in doubts if doubt)
 
 
 def estimates_tables(
-    estimates: pl.DataFrame, verdicts: Mapping[str, str], truth: Mapping[str, float] | None = None
+    estimates: pl.DataFrame,
+    verdicts: Mapping[str, str],
+    truth: Mapping[str, float] | None = None,
+    shown: Shown = Shown(),  # noqa: B008 - frozen
 ) -> Iterator[Table | str]:
     """For a terminal: one table a policy, the answer first, the truth where it is known, then what is to be noted."""
     for (policy,), group in estimates.group_by("policy", maintain_order=True):
         rows = merged(list(group.iter_rows(named=True)))
         table = Table(title=f"{policy}: what {rows[0]['episodes']} logged episodes say", title_justify="left")
         table.add_column("estimator", no_wrap=True)
-        for name in _cells(rows[0], truth or {}):
+        for name in _cells(rows[0], shown, truth or {}):
             table.add_column(name, justify="right", no_wrap=True)
         table.add_column("effective episodes", justify="right")
         for row in rows:
             effective = number(row["effective_episodes"])
             style = "bold" if row["headline"] else ""
-            table.add_row(row["estimator"], *_cells(row, truth or {}).values(), effective, style=style)
+            table.add_row(row["estimator"], *_cells(row, shown, truth or {}).values(), effective, style=style)
         yield table
         yield f"{policy}: {verdicts[str(policy)]}"
         if not truth:
-            now = number(rows[0]["logged_mean"])
+            now = shown.value(rows[0]["logged_mean"])
             yield f"now: {now}, the mean return of the log; a value less this is 'against now'"
         notes: dict[str, list[str]] = {}
         for row in rows:
@@ -130,6 +140,7 @@ def estimates_lines(
     verdicts: Mapping[str, str] | None = None,
     truth: Mapping[str, float] | None = None,
     answers: bool = False,
+    shown: Shown = Shown(),  # noqa: B008 - frozen
 ) -> Iterator[str]:
     """For a pipe: plain lines, cells separated by tabs; the answers alone, or every estimator.
 
@@ -137,7 +148,7 @@ def estimates_lines(
     """
     first = {row["policy"]: row["estimator"] for row in answers_of(estimates)}
     for k, row in enumerate(answers_of(estimates) if answers else estimates.iter_rows(named=True)):
-        cells = {"policy": row["policy"], "estimator": row["estimator"], **_cells(row, truth or {})}
+        cells = {"policy": row["policy"], "estimator": row["estimator"], **_cells(row, shown, truth or {})}
         cells |= {"effective episodes": number(row["effective_episodes"])}
         cells |= {"headline": "yes" if row["headline"] else ""}
         if verdicts is not None:
@@ -149,10 +160,12 @@ def estimates_lines(
         yield "\t".join(cells.values())
 
 
-def ranking_line(ranking: pl.DataFrame) -> str:
+def ranking_line(ranking: pl.DataFrame, shown: Shown = Shown()) -> str:  # noqa: B008 - frozen
     """All policies in one line, the best first."""
     parts = []
     for row in ranking.iter_rows(named=True):
         chance = row["probability_best"]
-        parts.append(f"{row['policy']} {number(row['value'])}" + ("" if chance is None else f" (best: {chance:.0%})"))
+        parts.append(
+            f"{row['policy']} {shown.value(row['value'])}" + ("" if chance is None else f" (best: {chance:.0%})")
+        )
     return f"ranking: {', '.join(parts)}"
