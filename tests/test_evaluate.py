@@ -29,7 +29,7 @@ ESTIMATES = (
 ).split()
 INDIVIDUALS = (
     "policy estimator episode value low high outcome_low outcome_high logged_value difference difference_low "
-    "difference_high source support refused"
+    "difference_high source support refused recommended given similar similar_recommended similar_return nearest"
 ).split()
 DIAGNOSTICS = "policy step alive factual counterfactual u effective_episodes".split()
 FILES = {

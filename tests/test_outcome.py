@@ -122,7 +122,7 @@ def test_the_command_stores_and_repeats_the_outcome(tmp_path: Path, monkeypatch)
     treated(60).write_csv("log.csv")
     Path("drug.csv").write_text("sick,action\n*,drug\n")
     words = "repbm evaluate log.csv --policy drug.csv --estimator wis --outcome survival --better more --out result"
-    code, shown = run(words.split())
+    code, shown = run([*words.split()])
     assert code == 0
     assert "survival" in shown
     assert "%" in shown

@@ -83,6 +83,9 @@ def evaluate(
         bool, typer.Option("--trust-pickle", help="Load policies from pickles, which can run any code.")
     ] = False,
     plots: Annotated[bool, typer.Option("--plots", help="Write the charts of the report as PNG and SVG, too.")] = False,
+    pdf: Annotated[
+        bool, typer.Option("--pdf", help="Write the report as report.pdf, too; needs Chromium or Chrome.")
+    ] = False,
     open_report: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
     engine: Engine = None,
     workers: Workers = None,
@@ -101,6 +104,7 @@ def evaluate(
     """What would happen if we followed this policy instead?"""
     from repbm.cli._console import progress, show, show_guaranteed, show_sensitivity, show_thresholds, warn
     from repbm.cli._pages import needs_folder, pages_of
+    from repbm.cli._pdf import find_browser
     from repbm.cli._saved_model import check_model_file, save
     from repbm.core import as_json
     from repbm.engines import as_engine
@@ -110,8 +114,9 @@ def evaluate(
 
     if out is not None:
         check_target(out)
-    elif plots or open_report:
+    elif plots or open_report or pdf:
         needs_folder(out)
+    browser = find_browser() if pdf else None
     words = named_policies(policy)
     if save_model is not None:
         check_model_file(save_model, len(words))
@@ -137,7 +142,7 @@ def evaluate(
     if save_model is not None:
         save(evaluation, save_model)
     if out is not None:
-        evaluation.write(out, pages_of(evaluation, plots))
+        evaluation.write(out, pages_of(evaluation, plots, browser))
     if json:
         warn(evaluation)
         typer.echo(as_json(plain_answers(evaluation)))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from repbm.evaluation._similar import COMPARED
+
 ESTIMATES = {
     "policy": pl.String,
     "estimator": pl.String,
@@ -44,6 +46,7 @@ INDIVIDUALS = {
     "source": pl.String,
     "support": pl.Float64,
     "refused": pl.String,
+    **COMPARED,
 }
 RANKING = {
     "policy": pl.String,

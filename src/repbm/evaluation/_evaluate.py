@@ -24,6 +24,7 @@ from repbm.estimators import (
     as_estimator,
     default_estimators,
 )
+from repbm.evaluation._cohort import cohort
 from repbm.evaluation._critics import Critics, critic_kind
 from repbm.evaluation._details import (
     PolicyDetails,
@@ -38,8 +39,10 @@ from repbm.evaluation._details import (
 )
 from repbm.evaluation._options import Fitting, Question, Reading
 from repbm.evaluation._outcome import Outcome, Scale
+from repbm.evaluation._practice import practice_regions
 from repbm.evaluation._record import described, episodes_table, record
 from repbm.evaluation._result import Evaluation
+from repbm.evaluation._similar import compared
 from repbm.evaluation._steps import Steps
 from repbm.evaluation._tables import Tables
 from repbm.inference import Resampling
@@ -133,6 +136,10 @@ def evaluate(
         for name, case in cases.items():
             steps.look_closer(name)
             found[name] = _details(tables, critics, name, case, len(cases), question)
+            rows, starts = shown(len(data), len(cases)), data.initial_observations
+            tables.compare(name, "log", compared(case, starts, rows, thresholds, logged=True))
+            if new is not None:
+                tables.compare(name, "new", compared(case, new.states, np.arange(len(new.states)), thresholds, False))
         if critics.scores is not None and models:
             tested = held_out_backtest(next(iter(cases.values())), critics.scores, question, steps.note)
     for name, case in cases.items():
@@ -146,6 +153,7 @@ def evaluate(
         ranking=tables.ranking(),
         episodes=episodes_table(next(iter(cases.values()))),
         scale=Scale.of(next(iter(cases.values()))),
+        cohort=cohort(next(iter(cases.values()))) if details else None,
         examination=replace(examination, verdicts=verdicts),
         backtest=tested,
         policies=found,
@@ -289,4 +297,5 @@ def _details(
         fitted = critics.for_estimator(tables.spec(name, answer["estimator"]), case)
         hidden = None if fitted is None else hidden_causes(case, fitted.critic, answer, question)
     returns = spread_of_returns(case, tables.resampling, question)
-    return PolicyDetails(action_shares(case), groups, teller, hidden, returns, model_free_bounds(case, question))
+    bounds, regions = model_free_bounds(case, question), practice_regions(case)
+    return PolicyDetails(action_shares(case), groups, teller, hidden, returns, bounds, regions)

@@ -11,6 +11,7 @@ import polars as pl
 
 from repbm.core import InputError, Thresholds, reason
 from repbm.doctor import Backtest, Examination
+from repbm.evaluation._cohort import Cohort
 from repbm.evaluation._columns import DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
 from repbm.evaluation._details import PolicyDetails
 from repbm.evaluation._options import Question
@@ -40,7 +41,10 @@ class Evaluation:
     `individuals`: policy, estimator, episode, value (what is expected under the policy), low, high (its interval),
     outcome_low, outcome_high (the interval of what may come of this individual), logged_value (what is expected with
     what is done now), difference (value - logged_value), difference_low, difference_high, source (log or new), support
-    (the chance to meet only what the log shows, where it was looked at), refused (why there is no value).
+    (the chance to meet only what the log shows, where it was looked at), refused (why there is no value), and, with
+    details, recommended and given (the first action, of the policy and of the log), similar (so many logged individuals
+    who began most alike), similar_recommended (how many of them were given what is recommended), similar_return (what
+    these earned) and nearest (the first of them, by name).
     `diagnostics`: policy, step, alive, factual, counterfactual, u, effective_episodes, and, where a model was fitted
     for the policy, the terms of its bound: risk_behavior, risk_policy, distance, deviation (see
     `repbm.inference.bound_terms`).
@@ -56,6 +60,8 @@ class Evaluation:
     episodes: pl.DataFrame
     scale: Scale
     """What returns can be, and whether they are 0 or 1."""
+    cohort: Cohort | None
+    """Who is in the log; None without details."""
     examination: Examination
     """What the doctor says of the log, and what it supports, policy by policy."""
     backtest: Backtest | None
@@ -85,6 +91,7 @@ class Evaluation:
         """Store everything but the models in `folder`, with further files by name, all or nothing."""
         details = {
             "outcome": self.scale.to_dict(),
+            "cohort": None if self.cohort is None else self.cohort.to_dict(),
             "doctor": self.examination.to_dict(),
             "backtest": None if self.backtest is None else self.backtest.to_dict(),
             "policies": {name: each.to_dict() for name, each in self.policies.items()},
@@ -115,6 +122,7 @@ class Evaluation:
             ranking=tables["ranking"],
             episodes=tables["episodes"],
             scale=Scale.stored(details["outcome"]),
+            cohort=None if details["cohort"] is None else Cohort.stored(details["cohort"]),
             examination=Examination.of(details["doctor"], rules),
             backtest=None if stored is None else Backtest.of(stored),
             policies={name: PolicyDetails.of(each) for name, each in details["policies"].items()},

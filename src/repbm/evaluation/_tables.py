@@ -185,6 +185,12 @@ class Tables:
                 told = [pl.when(column.is_null()).then(pl.col(name)).alias(name) for name in _TOLD]
                 self.individuals[k] = frame.with_columns(*told, refused=column)
 
+    def compare(self, policy: str, source: str, found: pl.DataFrame | None) -> None:
+        """Put what is recommended and what became of similar individuals beside the values, by whichever estimator."""
+        for k, frame in enumerate(self.individuals):
+            if found is not None and len(frame) and frame.select("policy", "source").row(0) == (policy, source):
+                self.individuals[k] = frame.with_columns(found.get_columns())
+
     def answer(self, policy: str) -> dict[str, Any] | None:
         """The row of the answer, once it is settled."""
         return next((row for row in self.estimates if row["policy"] == policy and row["headline"]), None)

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from repbm.evaluation import Effect, Evaluation
 
 
+_MANY = 10
+
+
 @dataclass(frozen=True)
 class Shown:
     """How values of an outcome, and differences between them, are written."""
@@ -42,6 +45,12 @@ class Shown:
             return number(value, signed=True)
         return f"{100 * value:+.1f} points"
 
+    def size(self, difference: float | None) -> str:
+        """How large a difference is, whichever way."""
+        if difference is None or not self.binary:
+            return number(None if difference is None else abs(difference)) + (f" {self.unit}" if self.unit else "")
+        return f"{100 * abs(difference):.1f} percentage points"
+
     def range(self, low: float | None, high: float | None) -> str:
         return "-" if low is None or high is None else f"{self.value(low)} to {self.value(high)}"
 
@@ -61,12 +70,18 @@ class Shown:
         if found.needed is None:
             return f"{said}; how many must be treated for one is not known: there may be no difference"
         kind = "benefit" if self.is_better(found.absolute) else "harm"
-        ends = f"{_whole(found.needed_low)} to {_whole(found.needed_high)}"
-        return f"{said}; number needed to treat for one {kind}: {_whole(found.needed)} ({ends})"
+        ends = self.counts(found.needed_low, found.needed_high)
+        return f"{said}; number needed to treat for one {kind}: {self.count(found.needed)} ({ends})"
+
+    def count(self, people: float | None) -> str:
+        """A number of people; with a digit more where they are few."""
+        if people is None:
+            return "-"
+        return f"{people:,.0f}" if people >= _MANY else f"{people:.1f}"
+
+    def counts(self, low: float | None, high: float | None) -> str:
+        return f"{self.count(low)} to {self.count(high)}"
 
 
-def _whole(count: float | None) -> str:
-    """Up to three digits of a number of people."""
-    if count is None:
-        return "-"
-    return f"{count:,.0f}" if count >= 10 else f"{count:.1f}"
+PLAIN = Shown()
+"""Numbers without a name or a unit."""

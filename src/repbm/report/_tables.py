@@ -12,7 +12,7 @@ from rich.table import Table
 
 from repbm.core import number
 from repbm.evaluation import Effect
-from repbm.report._scale import Shown
+from repbm.report._scale import PLAIN, Shown
 
 _SAME = 1e-9
 """Estimates whose numbers differ by less, relatively, are one: `is` and `pdis` where episodes have one step."""
@@ -74,7 +74,7 @@ def answers_table(
     estimates: pl.DataFrame,
     verdicts: Mapping[str, str],
     truth: Mapping[str, float] | None = None,
-    shown: Shown = Shown(),  # noqa: B008 - frozen
+    shown: Shown = PLAIN,
 ) -> Iterator[Table | str]:
     """For a terminal, at most a screen: one row a policy, then what the log supports, and who says otherwise.
 
@@ -108,7 +108,7 @@ def estimates_tables(
     estimates: pl.DataFrame,
     verdicts: Mapping[str, str],
     truth: Mapping[str, float] | None = None,
-    shown: Shown = Shown(),  # noqa: B008 - frozen
+    shown: Shown = PLAIN,
 ) -> Iterator[Table | str]:
     """For a terminal: one table a policy, the answer first, the truth where it is known, then what is to be noted."""
     for (policy,), group in estimates.group_by("policy", maintain_order=True):
@@ -140,7 +140,7 @@ def estimates_lines(
     verdicts: Mapping[str, str] | None = None,
     truth: Mapping[str, float] | None = None,
     answers: bool = False,
-    shown: Shown = Shown(),  # noqa: B008 - frozen
+    shown: Shown = PLAIN,
 ) -> Iterator[str]:
     """For a pipe: plain lines, cells separated by tabs; the answers alone, or every estimator.
 
@@ -160,7 +160,7 @@ def estimates_lines(
         yield "\t".join(cells.values())
 
 
-def ranking_line(ranking: pl.DataFrame, shown: Shown = Shown()) -> str:  # noqa: B008 - frozen
+def ranking_line(ranking: pl.DataFrame, shown: Shown = PLAIN) -> str:
     """All policies in one line, the best first."""
     parts = []
     for row in ranking.iter_rows(named=True):
