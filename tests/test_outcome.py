@@ -135,3 +135,14 @@ def test_the_command_stores_and_repeats_the_outcome(tmp_path: Path, monkeypatch)
     assert "say more or less" in shown
     with pytest.raises(InputError, match="one line"):
         Outcome("two\nlines")
+
+
+def test_a_policy_that_is_not_supported_does_not_compete() -> None:
+    never = {"surgery": lambda x: np.where(x[:, 0] > 0, "surgery", "drug")}
+    found = evaluate(treated(100), {**never, **POLICIES}, estimators=["wis"], details=False)
+    assert found.ranking["policy"].to_list() == ["drug", "none", "surgery"]
+    assert found.ranking["probability_best"][2] is None
+    assert found.ranking["probability_best"][:2].sum() == pytest.approx(1)
+    assert found.ranking["to_best"][0] == 0
+    alone = evaluate(treated(100), never, estimators=["wis"], details=False)
+    assert alone.ranking["policy"].to_list() == ["surgery"]

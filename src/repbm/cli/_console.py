@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from repbm.core import number
+from repbm.doctor import NOT_SUPPORTED
 from repbm.report import Shown, answers_table, estimates_lines, estimates_tables, ranking_line
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def show(evaluation: Evaluation, every: bool = False, truth: Mapping[str, float]
     for part in (estimates_tables if every else answers_table)(evaluation.estimates, verdicts, truth, shown):
         screen.print(part, highlight=False, markup=False)
     if len(evaluation.ranking) > 1:
-        screen.print(ranking_line(evaluation.ranking, shown), highlight=False, markup=False)
+        refused = [name for name, verdict in found.verdicts.items() if verdict.word == NOT_SUPPORTED]
+        screen.print(ranking_line(evaluation.ranking, shown, refused), highlight=False, markup=False)
 
 
 def warn(evaluation: Evaluation) -> None:

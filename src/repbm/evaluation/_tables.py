@@ -10,7 +10,7 @@ import polars as pl
 
 from repbm.core import Thresholds
 from repbm.data import spread_episodes
-from repbm.doctor import Verdict, possible_returns
+from repbm.doctor import NOT_SUPPORTED, Verdict, possible_returns
 from repbm.estimators import Case, Estimate, EstimatorSpec, IndividualValues, Role
 from repbm.evaluation._columns import BOUND_TERMS, DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
 from repbm.evaluation._critics import critic_kind
@@ -273,11 +273,17 @@ class Tables:
         return "" if chosen is None else f"values are learned from {len(chosen)} of {len(case.data)} episodes"
 
     def ranking(self) -> pl.DataFrame:
-        """The answers of all policies, the best first, each with the probability that it is, and beside the best."""
+        """The answers of all policies, the best first, each with the probability that it is, and beside the best.
+
+        Where the log supports some, those that it does not support come last, and do not compete.
+        """
         answers = {row["policy"]: row for row in self.estimates if row["headline"]}
         rivals = {name: self._contenders[name, row["estimator"]] for name, row in answers.items()}
-        chances = probabilities_best({name: each.times(self.sign) for name, each in rivals.items()})
-        order = sorted(rivals, key=lambda name: -self.sign * rivals[name].value)
+        refused = {name for name, row in answers.items() if row["verdict"] == NOT_SUPPORTED}
+        refused = set() if len(refused) == len(rivals) else refused
+        fair = {name: each.times(self.sign) for name, each in rivals.items() if name not in refused}
+        chances = probabilities_best(fair) if len(fair) > 1 else None
+        order = sorted(rivals, key=lambda name: (name in refused, -self.sign * rivals[name].value))
         rows = []
         for name in order:
             bounds = paired_difference(rivals[name], rivals[order[0]], self.level)
@@ -285,7 +291,7 @@ class Tables:
             rows.append(
                 {
                     **{key: answers[name][key] for key in ("policy", "estimator", "value", "low", "high")},
-                    "probability_best": None if chances is None or len(rivals) < 2 else chances[name],
+                    "probability_best": None if chances is None else chances.get(name),
                     "to_best": rivals[name].value - rivals[order[0]].value,
                     "to_best_low": None if behind is None else behind[0],
                     "to_best_high": None if behind is None else behind[1],

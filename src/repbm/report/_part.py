@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from jaxtyping import Int
 
+from repbm.doctor import NOT_SUPPORTED
 from repbm.evaluation import Effect, PolicyDetails
 from repbm.report._charts import Chart, drawn, forest_chart, groups_chart, individuals_chart, support_chart
 from repbm.report._confounding import confounding_chart
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _LEAST_SHARE = 0.05
 """What the policy does more seldom, in a region, is not named there."""
+_HALF = 0.5
+"""What was logged less than so many times as often as the policy does it, and seldom, is few."""
 _MOST_ACTIONS = 6
 _BACKTEST = "back-test"
 
@@ -153,7 +156,7 @@ class PolicyPart:
         }
 
     def _cell(self, region: PracticeRegion, name: str, share: float, count: int) -> dict[str, Any]:
-        few = share >= _LEAST_SHARE and count < self._least
+        few = share >= _LEAST_SHARE and count < min(self._least, _HALF * share * region.decisions)
         return {"name": name, "share": share, "count": count, "logged": count / region.decisions, "few": few}
 
     def _overlap(self, regions: tuple[PracticeRegion, ...]) -> dict[str, Any]:
@@ -184,6 +187,6 @@ def _why(answer: dict[str, Any], verdict: Verdict) -> str:
 def _kind(verdict: Verdict) -> str:
     if verdict.supported:
         return "yes"
-    if verdict.word == "not supported":
+    if verdict.word == NOT_SUPPORTED:
         return "no"
     return "partly" if verdict.checks is None else "open"

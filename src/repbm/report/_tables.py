@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -160,12 +160,12 @@ def estimates_lines(
         yield "\t".join(cells.values())
 
 
-def ranking_line(ranking: pl.DataFrame, shown: Shown = PLAIN) -> str:
-    """All policies in one line, the best first."""
+def ranking_line(ranking: pl.DataFrame, shown: Shown = PLAIN, refused: Collection[str] = ()) -> str:
+    """All policies in one line, the best first; `refused` are those that the log does not support."""
     parts = []
     for row in ranking.iter_rows(named=True):
         chance = row["probability_best"]
-        parts.append(
-            f"{row['policy']} {shown.value(row['value'])}" + ("" if chance is None else f" (best: {chance:.0%})")
-        )
+        lost = " (not supported)" if row["policy"] in refused else ""
+        said = lost if chance is None else f" (best: {chance:.0%})"
+        parts.append(f"{row['policy']} {shown.value(row['value'])}{said}")
     return f"ranking: {', '.join(parts)}"
