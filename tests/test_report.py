@@ -328,8 +328,15 @@ def axe() -> str:
 
 
 @needs_browser
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (1200, "light"),
+        (390, "dark"),
+        pytest.param(1200, "dark", marks=pytest.mark.slow),
+        pytest.param(390, "light", marks=pytest.mark.slow),
+    ],
+)
 def test_nobody_is_shut_out(opened, axe: str, width: int, scheme: str) -> None:
     """No violation of WCAG 2.2 AA, folded up or not, and nothing to scroll sideways."""
     tab, _ = opened
@@ -347,6 +354,7 @@ def test_nobody_is_shut_out(opened, axe: str, width: int, scheme: str) -> None:
 
 
 @needs_browser
+@pytest.mark.slow
 def test_what_is_folded_up_is_printed(page: str) -> None:
     printed_page = printed(page, find_browser())
     assert printed_page.startswith(b"%PDF")

@@ -92,7 +92,7 @@ def test_progress_knows_what_is_left() -> None:
     told: list[tuple[str, int, int]] = []
     policies = {name: lambda x: np.where(x[:, 0] > 0, "ad", "none") for name in ("one", "other")}
     evaluate(
-        choices(2, 60),
+        choices(2, 40),
         policies,
         estimators=["corrected", "am", "wis"],
         fitting=Fitting(refits=3),

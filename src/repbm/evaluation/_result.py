@@ -48,8 +48,9 @@ class Evaluation:
     `diagnostics`: policy, step, alive, factual, counterfactual, u, effective_episodes, and, where a model was fitted
     for the policy, the terms of its bound: risk_behavior, risk_policy, distance, deviation (see
     `repbm.inference.bound_terms`).
-    `ranking`: the answers of all policies, the best first, those that the log does not support last: policy, estimator, value, low, high, probability_best (the
-    share of resampled logs on which it is), to_best (value minus that of the best), to_best_low, to_best_high.
+    `ranking`: the answers of all policies, the best first, those that the log does not support last: policy, estimator,
+    value, low, high, probability_best (the share of resampled logs on which it is), to_best (value minus that of the
+    best), to_best_low, to_best_high.
     `episodes`: every logged episode, its logged_return and the state it began in.
     """
 
