@@ -9,6 +9,7 @@ from pathlib import Path
 
 def main() -> int:
     from bench._importance import doctor_page, help_page, page
+    from bench._large import default_page, parts_page
     from bench._models import accuracy_page, memory_page
     from bench._paper import balance_page, time_page
     from bench._report import report_page
@@ -18,6 +19,9 @@ def main() -> int:
             "help": help_page,
             "importance": lambda: page(Path(folder)),
             "doctor": lambda: doctor_page(Path(folder)),
+            "million": lambda: default_page(Path(folder)),
+            "ten-million": lambda: default_page(Path(folder), 10_000_000, 180.0, 2.0),
+            "parts": lambda: parts_page(Path(folder)),
             "accuracy": accuracy_page,
             "memory": memory_page,
             "time": time_page,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from repbm.cli._log_options import Columns, Ends, Gaps, Missing, Worth, columns_of, policies_of, worth_of
+from repbm.cli._log_options import Columns, Ends, Gaps, Memory, Missing, Worth, columns_of, policies_of, worth_of
 from repbm.cli._rules import Rules, thresholds_of
 
 
@@ -20,6 +20,7 @@ def doctor(
     missing: Missing = "impute",
     gaps: Gaps = "refuse",
     worth: Worth = None,
+    memory: Memory = "2GB",
     rule: Rules = None,
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Load policies from pickles, which can run any code.")
@@ -32,14 +33,16 @@ def doctor(
     """What is wrong with this log, or looks like it? And what does it support?"""
     from repbm.core import as_json
     from repbm.doctor import examine
-    from repbm.logs import read_log
+    from repbm.logs import bytes_of, draw_log
     from repbm.report import examination_lines
 
     policies = policies_of(policy or [], trust_pickle)
     keep = list(dict.fromkeys(column for one in policies.values() for column in one.needs_columns))
     rules = thresholds_of(rule or [])
-    data = read_log(
+    data = draw_log(
         log,
+        bytes_of(memory),
+        sizes=rules.memory,
         columns=columns_of(column or []),
         keep=keep,
         ends=ends,
@@ -47,7 +50,7 @@ def doctor(
         gaps=gaps,
         worth=worth_of(worth or []),
         rules=rules.encoding,
-    )
+    ).data
     for note in data.encoding.notes if data.encoding else ():
         typer.echo(f"note: {note}", err=True)
     found = examine(data, policies, thresholds=rules)

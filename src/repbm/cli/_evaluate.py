@@ -12,6 +12,7 @@ from repbm.cli._log_options import (
     Columns,
     Ends,
     Gaps,
+    Memory,
     Missing,
     Worth,
     columns_of,
@@ -52,6 +53,7 @@ def evaluate(
     missing: Missing = "impute",
     gaps: Gaps = "refuse",
     worth: Worth = None,
+    memory: Memory = "2GB",
     fit: Annotated[
         str, typer.Option(help="How models are fitted: auto (chosen from the log), or paper (as published).")
     ] = "auto",
@@ -110,6 +112,7 @@ def evaluate(
     from repbm.engines import as_engine
     from repbm.evaluation import Fitting, Outcome, Reading, check_target
     from repbm.evaluation import evaluate as run
+    from repbm.logs import bytes_of
     from repbm.report import plain_answers
 
     if out is not None:
@@ -129,7 +132,9 @@ def evaluate(
             horizon=horizon,
             level=level,
             seed=seed,
-            reading=Reading(columns_of(column or []), None, ends, missing, gaps, worth_of(worth or [])),
+            reading=Reading(
+                columns_of(column or []), None, ends, missing, gaps, worth_of(worth or []), bytes_of(memory)
+            ),
             fitting=Fitting(fit, folds, refits),
             thresholds=thresholds_of(rule or []),
             individuals=individuals,

@@ -27,6 +27,10 @@ Worth = Annotated[
     list[str] | None,
     typer.Option(help="What a word in the column of rewards is worth, as in survived=1. Repeatable."),
 ]
+Memory = Annotated[
+    str,
+    typer.Option(help="About how much memory to take: of Parquet files that need more a sample of episodes is read."),
+]
 Gaps = Annotated[str, typer.Option(help="Steps that are skipped: refuse or allow.")]
 
 

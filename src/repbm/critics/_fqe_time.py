@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 
 from repbm.core import FittedQRules
 from repbm.critics._bellman_sums import Problem
-from repbm.critics._ridge_choice import RidgeChoice
+from repbm.critics._ridge_choice import RidgeChoice, grams, moments
 
 _PENALTY = 0.01
 _SELDOM = 1.1
@@ -37,8 +37,8 @@ def changes_with_time(
             if len(own) < 4 * len(linear):
                 continue
             here, error, folds = x[own][:, linear], missed[own], problem.folds[rows[own]]
-            choice = RidgeChoice(_grams(here, folds, problem.fold_count), (np.arange(len(linear)),), (_PENALTY,))
-            sums = _moments(here, error, folds, problem.fold_count)
+            choice = RidgeChoice(grams(here, folds, problem.fold_count), (np.arange(len(linear)),), (_PENALTY,))
+            sums = moments(here, error, folds, problem.fold_count)
             every = np.stack([choice.coefficients((0, _PENALTY), sums, k) for k in range(problem.fold_count)])
             rest = error - np.einsum("kf,kf->k", here, every[folds])
             np.add.at(gains, part.episodes[rows[own]], error**2 - rest**2)
@@ -72,8 +72,8 @@ def values_by_step(
             used = np.unique(np.concatenate([sets[number] for number in possible]))
             inner = tuple(np.searchsorted(used, sets[number]) for number in possible)
             here, folds = x[own][:, used], problem.folds[rows[own]]
-            choice = RidgeChoice(_grams(here, folds, problem.fold_count), inner, rules.penalties)
-            sums = _moments(here, targets[own], folds, problem.fold_count)
+            choice = RidgeChoice(grams(here, folds, problem.fold_count), inner, rules.penalties)
+            sums = moments(here, targets[own], folds, problem.fold_count)
             if again or chosen[action][0] not in possible:
                 place, penalty = choice.best(sums)
                 chosen[action], known[action] = (possible[place], penalty), now
@@ -94,11 +94,3 @@ def _missed(
         after = problem.then(part, powers) @ values[left - 2].T
         targets = targets + problem.expected(part, after, left - 1)[1]
     return rows, x, targets - np.einsum("kf,kf->k", x, values[left - 1][part.actions])
-
-
-def _grams(x: np.ndarray, folds: np.ndarray, count: int) -> Float[np.ndarray, "folds features features"]:
-    return np.stack([x[folds == k].T @ x[folds == k] for k in range(count)])
-
-
-def _moments(x: np.ndarray, y: np.ndarray, folds: np.ndarray, count: int) -> Float[np.ndarray, "folds features"]:
-    return np.stack([y[folds == k] @ x[folds == k] for k in range(count)])

@@ -10,7 +10,7 @@ from typing import Any
 from repbm.core import InputError, Thresholds
 from repbm.critics._fqe import fit_fqe
 from repbm.critics._fqe_network import FQENetwork
-from repbm.critics._marginal import MarginalFit
+from repbm.critics._marginal_fit import MarginalFit
 from repbm.critics._model_critic import ModelCritic
 from repbm.critics._mrdr import fit_mrdr
 from repbm.critics._value_critic import ActionValueCritic
@@ -131,8 +131,10 @@ class ModelCriticKind(CriticKind):
             model,
             self.name,
             request.seed,
+            individual_rollouts=rules.individuals,
             step_rollouts=rules.steps,
             most_steps=rules.most,
+            most_individual_steps=rules.most_of_individuals,
             step_dtype=request.fit.step_dtype,
         )
 

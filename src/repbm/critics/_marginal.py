@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from repbm.core import IndividualRules, Thresholds, stream
+from repbm.core import IndividualRules
 from repbm.critics._cross_fitted import CrossFittedCritic
-from repbm.critics._fqe import fit_fqe
 from repbm.critics._initial_regression import InitialRegression, initial_features
-from repbm.critics._logged_values import LoggedValues, logged_case, without_fold
+from repbm.critics._logged_values import LoggedValues
 from repbm.critics._outcome_spread import OutcomeSpread
-from repbm.critics._state_ratio import fit_state_ratio
 from repbm.critics._value_critic import ActionValueCritic
-from repbm.data import spread_episodes
 from repbm.estimators import Case, IndividualValues, StateValues, marginal_weights, surprises
 
 
@@ -33,6 +27,10 @@ class CrossFittedValues:
     name: str
     rules: IndividualRules
     _told: dict[Case, _Told] = field(default_factory=dict, repr=False)
+
+    @property
+    def states_tell_all(self) -> bool:
+        return True
 
     @property
     def folds(self) -> Int[np.ndarray, " episodes"]:
@@ -101,8 +99,20 @@ class CrossFittedValues:
     def logged(self, case: Case) -> Float[np.ndarray, " episodes"]:
         return self.now.left_out
 
+    def unexpected(self, case: Case) -> Float[np.ndarray, " steps"]:
+        return surprises(case, self)
+
     def ratios(self, case: Case) -> Float[np.ndarray, " steps"]:
         return self.state_ratios
+
+    def of_episodes(self, case: Case, episodes: Int[np.ndarray, " some"]) -> CrossFittedValues:
+        return replace(
+            self,
+            parts=CrossFittedCritic(self.parts.critics, self.folds[episodes], self.parts.name),
+            state_ratios=self.state_ratios[case.data.positions(episodes)],
+            now=replace(self.now, left_out=self.now.left_out[episodes]),
+            _told={},
+        )
 
     def final(self, case: Case) -> Float[np.ndarray, " episodes"]:
         data = case.data
@@ -136,59 +146,3 @@ def _jackknife(parts: Float[np.ndarray, "folds some"]) -> Float[np.ndarray, " so
     """Variances of what was fitted without each fold."""
     count = len(parts)
     return (count - 1) / count * ((parts - parts.mean(axis=0)) ** 2).sum(axis=0)
-
-
-@dataclass(frozen=True, eq=False)
-class MarginalFit:
-    """Fitted Q evaluation and state ratios, both by folds of the episodes: what is fitted independently, and joined."""
-
-    case: Case
-    name: str
-    seed: int
-    thresholds: Thresholds
-
-    @cached_property
-    def folds(self) -> Int[np.ndarray, " episodes"]:
-        n = len(self.case.data)
-        return stream(self.seed, "marginal-folds").permutation(n) % min(self.thresholds.ratio.folds, n)
-
-    @cached_property
-    def taught(self) -> Int[np.ndarray, " some"]:
-        """The episodes that teach values of the policy: of a long log some."""
-        chosen = spread_episodes(self.case.data, self.thresholds.fitted_q.most_steps)
-        return np.arange(len(self.case.data)) if chosen is None else chosen
-
-    @cached_property
-    def now(self) -> Case:
-        return logged_case(self.case)
-
-    @property
-    def parts(self) -> list[Callable[[], Any]]:
-        """Values of the policy by all episodes and without each fold, those of what is done now, and state ratios."""
-        each = range(int(self.folds.max()) + 1)
-        return [
-            lambda: self._fitted(self.case if len(self.taught) == len(self.folds) else self.case.take(self.taught)),
-            *(partial(self._without, k) for k in each),
-            *(partial(self._logged_without, k) for k in each),
-            lambda: fit_state_ratio(self.case, self.folds, self.seed, self.thresholds.ratio),
-        ]
-
-    def joined(self, results: Sequence[Any]) -> CrossFittedValues:
-        """The critic, of what the parts gave."""
-        count, rules = (len(results) - 2) // 2, self.thresholds.individuals
-        whole, ratios, parts, logged = results[0], results[-1], results[1 : count + 1], results[count + 1 : -1]
-        features = initial_features(self.case.data)
-        now = LoggedValues.of(self.case, self.now, tuple(logged), self.folds, features, rules)
-        judging = CrossFittedCritic(tuple(parts), self.folds, self.name)
-        return CrossFittedValues(judging, whole, ratios, now, self.name, rules)
-
-    def _without(self, fold: int) -> ActionValueCritic:
-        return self._fitted(self.case.take(self.taught[self.folds[self.taught] != fold]))
-
-    def _logged_without(self, fold: int) -> ActionValueCritic:
-        return self._fitted(without_fold(self.now, self.folds, fold, self.thresholds.individuals))
-
-    def _fitted(self, part: Case) -> ActionValueCritic:
-        rules = self.thresholds.fitted_q
-        found = fit_fqe(part.data, part.policy, part.discount, part.most_steps, seed=self.seed, rules=rules)
-        return ActionValueCritic(found, self.name)

@@ -26,10 +26,14 @@ class ModelCritic:
     step_rollouts: int = 16
     most_steps: int = 1 << 24
     """Fewer rollouts a logged step where all would take more steps than this in the model; at least one."""
+    most_individual_steps: int = 1 << 23
+    """The same for rollouts of individuals."""
     negligible: float | None = 1e-6
     """V_t = Q_t = 0 at the steps that together carry at most this share of the weight w_{t-1} of their step t; None: no
     step is left out. What goes before the action chooses them, so that DR stays unbiased, and nothing is rolled out in
     vain: past the first departure from a deterministic policy all weights are 0. Exact models leave nothing out."""
+    negligible_at_most: tuple[float, ...] = (1e-4, 1e-2, 0.1)
+    """What is left out of long logs, the first of them that does."""
     step_dtype: type[np.floating] = np.float64
     """That of the arithmetic of `step_rollouts`; float32 is enough for a model that was trained in it."""
     _known: dict[Case, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False)
@@ -44,21 +48,34 @@ class ModelCritic:
 
     def values_of(self, case: Case, states: Float[np.ndarray, "individuals dimensions"]) -> StateValues:
         """V_0 of the case's policy for any initial states."""
+        path_steps = len(states) * case.most_steps
+        several = int(np.clip(self.most_individual_steps // max(path_steps, 1), 1, self.individual_rollouts))
         found = self.model.values(
             acting(case.policy, self.name),
             np.asarray(states, dtype=np.float64),
             horizon=case.most_steps,
             discount=case.discount,
-            rollouts=self._rollouts(case, self.individual_rollouts),
+            rollouts=self._rollouts(case, several),
             seed=self.seed,
         )
-        return StateValues(found.values, found.note)
+        few = several < self.individual_rollouts and self._rollouts(case, several) == several
+        told = f"each individual by {several} of {self.individual_rollouts} rollouts" if few else ""
+        return StateValues(found.values, "; ".join(note for note in (found.note, told) if note))
 
     def rows_of(self, case: Case) -> Int[np.ndarray, " some"]:
-        """The steps that matter: all but those whose weights are negligible."""
+        """The steps that matter: all but those whose weights are negligible.
+
+        Of a log so long that one rollout for V and one for Q would take more than `most_steps`, more is negligible:
+        the estimate stays unbiased, and what varies most is corrected still.
+        """
         if self.negligible is None or self.model.exact or case.data.behavior is None:
             return np.arange(len(case.data.rewards))
-        return np.flatnonzero(case.weights.non_negligible(self.negligible))
+        rows = np.arange(len(case.data.rewards))
+        for share in (self.negligible, *(more for more in self.negligible_at_most if more > self.negligible)):
+            rows = np.flatnonzero(case.weights.non_negligible(share))
+            if 2 * int(case.steps_left[rows].sum()) <= self.most_steps:
+                break
+        return rows
 
     def at_steps(
         self, case: Case, rows: Int[np.ndarray, " some"]

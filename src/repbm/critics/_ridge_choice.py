@@ -109,6 +109,42 @@ class RidgeChoice:
         return [*(total - own for own in self.gram), total]
 
 
+def grams(
+    x: Float[np.ndarray, "rows features"], folds: Int[np.ndarray, " rows"], count: int
+) -> Float[np.ndarray, "folds features features"]:
+    """sum x x' of every fold."""
+    return np.stack([x[folds == k].T @ x[folds == k] for k in range(count)])
+
+
+def moments(
+    x: Float[np.ndarray, "rows features"], y: Float[np.ndarray, " rows"], folds: Int[np.ndarray, " rows"], count: int
+) -> Float[np.ndarray, "folds features"]:
+    """sum x y of every fold."""
+    return np.stack([y[folds == k] @ x[folds == k] for k in range(count)])
+
+
+@dataclass(frozen=True, eq=False)
+class FoldRegression:
+    """Ridge regressions on x, the constant first, each fitted to all folds of the rows but one."""
+
+    x: Float[np.ndarray, "rows features"]
+    folds: Int[np.ndarray, " rows"]
+    penalties: tuple[float, ...]
+
+    @cached_property
+    def _choice(self) -> RidgeChoice:
+        gram = grams(self.x, self.folds, int(self.folds.max()) + 1)
+        return RidgeChoice(gram, (np.arange(self.x.shape[1]),), self.penalties)
+
+    def told(self, y: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " rows"]:
+        """y as it is predicted by what the other folds teach, with the best penalty."""
+        count = len(self._choice.gram)
+        sums = moments(self.x, y, self.folds, count)
+        best = self._choice.best(sums)
+        every = np.stack([self._choice.coefficients(best, sums, k) for k in range(count)])
+        return np.einsum("kf,kf->k", self.x, every[self.folds])
+
+
 class _System(NamedTuple):
     """The normal equations of a set of features, in units of these, and their Cholesky factors by penalty."""
 

@@ -2,6 +2,7 @@
 
 from repbm.data._categorical import Categorical
 from repbm.data._encoding import Coding, Encoding, Kind
+from repbm.data._history import History
 from repbm.data._sample import spread_episodes
 from repbm.data._segments import Block, StepValues, cumulative_products, indices, log_products, over_blocks, totals
 from repbm.data._states import few_states, found_states, numbered_states
@@ -15,6 +16,7 @@ __all__ = [
     "Categorical",
     "Coding",
     "Encoding",
+    "History",
     "ImportanceWeights",
     "Kind",
     "StepValues",

@@ -118,7 +118,8 @@ def _hidden(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
     found = hidden_cause(case, critic)
     if found is None:
         return Check("hidden causes", True, "the log cannot show whether a hidden cause drove decisions")
-    beyond = abs(found.standard_errors) > rules.beyond_chance_hidden
+    chance = rules.beyond_chance_hidden if critic.states_tell_all else rules.beyond_chance_hidden_state
+    beyond = abs(found.standard_errors) > chance
     if beyond and abs(found.correlation) > rules.largest_hidden_correlation:
         words = f"{found.action} was {'more' if found.correlation > 0 else 'less'} often chosen after good surprises"
         return Check("hidden causes", False, f"{words}: whoever decided knew something that the log does not show")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repbm.estimators import Case, Critic, surprises
+from repbm.estimators import Case, MarginalCritic
 
 _LARGEST = 5.0
 """Surprises count up to so many standard deviations: a few must not decide."""
@@ -21,7 +21,7 @@ class HiddenCause:
     correlation: float
 
 
-def hidden_cause(case: Case, critic: Critic) -> HiddenCause | None:
+def hidden_cause(case: Case, critic: MarginalCritic) -> HiddenCause | None:
     """The action that goes most with earlier surprises; None where nothing is earlier, or no probabilities are known.
 
     If the state holds all that matters, what was unexpected before a step tells nothing of the decision there, beyond
@@ -33,7 +33,7 @@ def hidden_cause(case: Case, critic: Critic) -> HiddenCause | None:
     later = data.steps > 0
     if odds is None or not later.any():
         return None
-    surprise = surprises(case, critic)
+    surprise = critic.unexpected(case)
     spread = surprise.std()
     if not spread > 0:
         return None

@@ -26,7 +26,8 @@ def verdict_of(
     """
     chosen = sampled(case.data, thresholds.log)
     if chosen is not None:
-        case, critic = case.take(chosen), None
+        critic = None if critic is None else critic.of_episodes(case, chosen)
+        case = case.take(chosen)
     if case.data.behavior is None and len(case.data) > 1:
         learned = learn_behavior(case.data, seed, thresholds.behavior)
         known = replace(case.data, behavior=learned.logged(case.data))

@@ -12,6 +12,7 @@ from repbm.estimators._critic import Critic, FunctionCritic, StateValues, ZeroCr
 from repbm.estimators._direct import DirectMethod
 from repbm.estimators._doubly_robust import DoublyRobust
 from repbm.estimators._estimate import Estimate, Estimator, Pooled
+from repbm.estimators._group_sums import GroupSums
 from repbm.estimators._importance import ImportanceSampling, PerDecisionImportanceSampling
 from repbm.estimators._individuals import IndividualValues, OutcomeShape
 from repbm.estimators._magic import Magic
@@ -31,6 +32,7 @@ __all__ = [
     "Estimator",
     "EstimatorSpec",
     "FunctionCritic",
+    "GroupSums",
     "ImportanceSampling",
     "IndividualValues",
     "Magic",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from repbm.estimators._case import Case
 from repbm.estimators._critic import Critic
@@ -40,8 +40,21 @@ class MarginalCritic(Critic, Protocol):
         """What logged individuals can expect with what is done now, fitted alike, without the episode itself."""
         ...
 
+    @property
+    def states_tell_all(self) -> bool:
+        """Whether, as far as the log shows, what came before a state does not matter."""
+        ...
+
+    def unexpected(self, case: Case) -> Float[np.ndarray, " steps"]:
+        """What the state of each step, alone, did not tell of what followed."""
+        ...
+
     def error(self, case: Case) -> float:
         """The standard error of the mean V_0, as far as that comes from fitting the critic."""
+        ...
+
+    def of_episodes(self, case: Case, episodes: Int[np.ndarray, " some"]) -> MarginalCritic:
+        """The same critic, not fitted again, of `case.take(episodes)`."""
         ...
 
 
@@ -77,8 +90,9 @@ class Corrected:
         linear = powers[data.steps] * (weighted - weights.scaled * normal[data.steps] * mean[data.steps])
         # An episode that is over keeps its weight, and has no surprise.
         later = np.append(np.cumsum((powers * normal * mean)[::-1])[::-1], 0.0)
+        initial = self.critic.initial(case)
         contributions = (
-            self.critic.initial(case).values
+            initial.values
             + np.add.reduceat(linear, data.offsets[:-1])
             + (powers * mean * weights.held).sum()
             - weights.last * later[data.lengths]
@@ -86,12 +100,15 @@ class Corrected:
         effective = weights.effective_episodes
         least = float(effective.min(initial=n))
         if not isinstance(self.critic, MarginalCritic):
-            individual = self.critic.initial(case).values
-            return Estimate.of_contributions(contributions, least, individual=individual, linearized=True)
+            return Estimate.of_contributions(
+                contributions, least, initial.note, individual=initial.values, linearized=True
+            )
         # What no weight is left for is not corrected: all of the critics' error counts there.
         uncorrected = 1.0 - float(weights.held.mean())
         critic_error = (self.critic_share + (1 - self.critic_share) * uncorrected) * self.critic.error(case)
-        found = Estimate.of_contributions(contributions, least, critic_error=critic_error, linearized=True)
+        found = Estimate.of_contributions(
+            contributions, least, initial.note, critic_error=critic_error, linearized=True
+        )
         own = self._individuals(case, self.critic, found)
         return replace(found, individual=own.values, individuals=own)
 

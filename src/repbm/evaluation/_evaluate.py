@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from repbm.core import FailsElsewhere, InputError, Progress, Thresholds
 from repbm.data import Trajectories
@@ -20,6 +21,9 @@ from repbm.estimators import (
     Estimate,
     Estimator,
     EstimatorSpec,
+    GroupSums,
+    ImportanceSampling,
+    PerDecisionImportanceSampling,
     Role,
     as_estimator,
     default_estimators,
@@ -45,8 +49,9 @@ from repbm.evaluation._result import Evaluation
 from repbm.evaluation._similar import compared
 from repbm.evaluation._steps import Steps
 from repbm.evaluation._tables import Tables
+from repbm.evaluation._whole import all_episodes
 from repbm.inference import Resampling
-from repbm.logs import Source, read_individuals, read_log
+from repbm.logs import Drawn, Source, draw_log, read_individuals
 from repbm.policies import ObservationPolicy, Policy, learn_behavior
 from repbm.policies.adapters import as_policy
 
@@ -55,6 +60,7 @@ if TYPE_CHECKING:
 
 
 @opens_engine
+@threadpool_limits.wrap(limits=1)  # sums are then the same on any machine, and small ones do not wait for each other
 def evaluate(
     log: Source | Trajectories,
     policy: Any,
@@ -77,8 +83,8 @@ def evaluate(
     """What would happen if we followed this policy instead? Answered from the log alone.
 
     `log` is whatever `read_log` reads (a path, a data frame, arrays, episodes, a dataset), or Trajectories; `reading`
-    says how. `policy` is whatever `as_policy` understands, or a mapping of names to such. Without `estimators`, those
-    that the log and the policy support.
+    says how, and how much memory it may take. `policy` is whatever `as_policy` understands, or a mapping of names to
+    such. Without `estimators`, those that the log and the policy support.
 
     `horizon` cuts every episode after so many steps. `level` is that of the intervals; `seed` drives resampling,
     rollouts and whatever is fitted. `fitting` says how critics are fitted, `thresholds` what decides. Where the log
@@ -97,7 +103,8 @@ def evaluate(
     asked = None if given is None else [as_estimator(one) for one in given]
     steps = Steps(progress)
     steps.begin("reading the log")
-    data = _read(log, policies, asked, question)
+    drawn = _read(log, policies, asked, question)
+    data = drawn.data
     examination = examine(data, thresholds=thresholds)
     new = None
     if individuals is not None:
@@ -116,18 +123,20 @@ def evaluate(
     chosen = {name: _default(case) if asked is None else asked for name, case in cases.items()}
 
     steps.plan(chosen, fitting.refits, details)
+    whole = all_episodes(drawn, policies, question, steps.note)
     critics = Critics(question, steps.note, engine)
     critics.prepare((spec, case) for name, case in cases.items() for spec in chosen[name])
-    tables = Tables(level, Resampling(data, seed, thresholds.intervals), thresholds, learned, outcome.sign)
+    tables = Tables(level, Resampling(data, seed, thresholds.intervals), thresholds, learned, drawn.note, outcome.sign)
     verdicts: dict[str, Verdict] = {}
     models: dict[tuple[str, str], Model] = {}
     for name, case in cases.items():
         for spec in chosen[name]:
             steps.estimate(spec, name)
-            _add(tables, critics, spec, name, case, new, steps)
+            if not _added_whole(tables, spec, name, whole.get(name)):
+                _add(tables, critics, spec, name, case, new, steps)
         steps.judge(name)
         verdicts[name] = _judged(case, critics, question)
-        tables.add_diagnostics(name, case, critics.policy_model(case))
+        tables.add_diagnostics(name, case, critics.policy_model(case), whole.get(name))
         tables.settle(name, verdicts[name])
         models |= {(name, critic): model for critic, model in critics.models(case).items()}
     found = {name: PolicyDetails() for name in cases}
@@ -147,13 +156,13 @@ def evaluate(
         if new is not None:
             tables.refuse(name, "new", refusals(case, new.states, thresholds))
     steps.end()
-    scores = critics.scores
+    scores, first = critics.scores, next(iter(cases.values()))
     return Evaluation(
         *tables.frames(),
         ranking=tables.ranking(),
-        episodes=episodes_table(next(iter(cases.values()))),
-        scale=Scale.of(next(iter(cases.values()))),
-        cohort=cohort(next(iter(cases.values()))) if details else None,
+        episodes=episodes_table(first),
+        scale=Scale.of(first),
+        cohort=cohort(first) if details else None,
         examination=replace(examination, verdicts=verdicts),
         backtest=tested,
         policies=found,
@@ -180,18 +189,21 @@ def _read(
     policies: Mapping[str, Policy],
     asked: Sequence[EstimatorSpec] | None,
     question: Question,
-) -> Trajectories:
-    """The log, cut at the horizon; observations only where somebody looks at them."""
+) -> Drawn:
+    """The log, or what memory allows of it, cut at the horizon; observations only where somebody looks at them."""
     if isinstance(log, Trajectories):
-        return log if question.horizon is None else log.until(question.horizon)
+        return Drawn(log if question.horizon is None else log.until(question.horizon))
     keep = list(dict.fromkeys(column for policy in policies.values() for column in policy.needs_columns))
     needs = any(policy.needs_observations for policy in policies.values())
     needs = needs or any(spec.critic is not None for spec in asked or ())
 
-    def read(needs: bool) -> Trajectories:
+    def read(needs: bool) -> Drawn:
         options = question.reading
-        return read_log(
+        return draw_log(
             log,
+            options.memory,
+            question.seed,
+            question.thresholds.memory,
             columns=options.columns,
             keep=keep,
             all_terminated=options.all_terminated,
@@ -203,11 +215,12 @@ def _read(
             rules=question.thresholds.encoding,
         )
 
-    data = read(needs)
+    drawn = read(needs)
+    data = drawn.data
     if data.behavior is None and not data.observations.shape[1] and _weighs(asked, {}) and len(data) > 1:
         # Read again: the behavior is learned from observations.
-        data = read(True)
-    return data if question.horizon is None else data.until(question.horizon)
+        drawn = read(True)
+    return drawn if question.horizon is None else drawn.with_data(drawn.data.until(question.horizon))
 
 
 def _weighs(asked: Sequence[EstimatorSpec] | None, cases: Mapping[str, Case]) -> bool:
@@ -243,6 +256,17 @@ def _default(case: Case) -> list[EstimatorSpec]:
             fix="add a column behavior_prob, or give the policy as a function",
         )
     return chosen
+
+
+def _added_whole(tables: Tables, spec: EstimatorSpec, name: str, sums: GroupSums | None) -> bool:
+    """The row of importance sampling from all episodes of a log that was read in parts, if that is known."""
+    if sums is None or spec.critic is not None:
+        return False
+    estimator = spec.estimator(None)
+    if not isinstance(estimator, ImportanceSampling | PerDecisionImportanceSampling):
+        return False
+    tables.add_grouped(name, spec, sums, sums.estimate(estimator))
+    return True
 
 
 def _add(tables: Tables, critics: Critics, spec: EstimatorSpec, name: str, case: Case, new: Any, steps: Steps) -> None:

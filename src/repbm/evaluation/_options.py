@@ -21,7 +21,8 @@ FITS = ("auto", "paper")
 class Reading:
     """How the log is read (see `read_log`): our column names to the log's own, how episodes end where no column says
     it, what becomes of missing observations ("impute" or "refuse"), whether steps may be skipped ("allow"), and what
-    words in place of rewards are worth."""
+    words in place of rewards are worth. Of Parquet files for which an evaluation would take more than `memory` bytes a
+    sample of episodes is read (see `draw_log`); None: all of them, whatever it takes."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
     all_terminated: bool | None = None
@@ -29,6 +30,7 @@ class Reading:
     missing: str = "impute"
     gaps: str = "refuse"
     worth: Mapping[str, float] = field(default_factory=dict)
+    memory: float | None = 2e9
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,7 @@ class Question:
             "missing": self.reading.missing,
             "gaps": self.reading.gaps,
             "worth": dict(self.reading.worth),
+            "memory": self.reading.memory,
             "fit": fit if isinstance(fit, str) else {"own": repr(fit)},
             "folds": self.fitting.folds,
             "refits": self.fitting.refits,
@@ -118,7 +121,8 @@ class Question:
         return cls(
             **{name: stored[name] for name in ("discount", "horizon", "level", "seed", "details")},
             reading=Reading(
-                *(stored[name] for name in ("columns", "all_terminated", "ends", "missing", "gaps", "worth"))
+                *(stored[name] for name in ("columns", "all_terminated", "ends", "missing", "gaps", "worth")),
+                memory=stored.get("memory"),
             ),
             fitting=Fitting(stored["fit"], stored["folds"], stored["refits"]),
             thresholds=Thresholds.of(stored["thresholds"]),

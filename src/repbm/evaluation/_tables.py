@@ -11,7 +11,7 @@ import polars as pl
 from repbm.core import Thresholds
 from repbm.data import spread_episodes
 from repbm.doctor import NOT_SUPPORTED, Verdict, possible_returns
-from repbm.estimators import Case, Estimate, EstimatorSpec, IndividualValues, Role
+from repbm.estimators import Case, Estimate, EstimatorSpec, GroupSums, IndividualValues, Role
 from repbm.evaluation._columns import BOUND_TERMS, DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
 from repbm.evaluation._critics import critic_kind
 from repbm.evaluation._headline import Entry, disagreements, headline
@@ -25,6 +25,7 @@ from repbm.inference import (
     contender,
     diagnostics,
     difference,
+    group_diagnostics,
     interval,
     paired_difference,
     probabilities_best,
@@ -48,17 +49,21 @@ class Tables:
         resampling: Resampling,
         thresholds: Thresholds,
         learned: LearnedBehavior | None = None,
+        sample: str = "",
         sign: int = 1,
     ) -> None:
         """`sign` is -1 where less is better."""
         self.sign = sign
         self.level, self.resampling, self.thresholds, self.learned = level, resampling, thresholds, learned
+        self.sample = sample
+        """What is to be said of the episodes, if they are not all of the log."""
         self.estimates: list[dict[str, Any]] = []
         self._specs: dict[tuple[str, str], EstimatorSpec] = {}
         self.individuals: list[pl.DataFrame] = []
         self.diagnostics: list[pl.DataFrame] = []
         self._contenders: dict[tuple[str, str], Contender] = {}
         self._chance: dict[str, float] = {}
+        self._grouped: Resampling | None = None
 
     def add(
         self, policy: str, spec: EstimatorSpec, case: Case, estimate: Estimate, refits: Refits | None, weighted: bool
@@ -80,30 +85,14 @@ class Tables:
         if value is not None and value != estimate.value:
             gain = value - logged
         learned = self.learned if weighted else None
-        self.estimates.append(
-            {
-                "policy": policy,
-                "estimator": name,
-                "role": spec.role.value,
-                "family": spec.family,
-                "softened": spec.softened,
-                "headline": False,
-                "value": value,
-                "low": bounds.low,
-                "high": bounds.high,
-                "level": self.level,
-                "std_error": bounds.std_error,
-                "logged_mean": logged,
-                "difference": gain,
-                "difference_low": gain_bounds.low,
-                "difference_high": gain_bounds.high,
-                "episodes": len(case.data),
-                "effective_episodes": estimate.effective_episodes,
-                "behavior": None if not weighted else "logged" if learned is None else "estimated",
-                "disagreeing": "",
-                "note": self._note(spec, case, estimate, bounds, learned, possible),
-            }
-        )
+        row = _row(policy, spec, estimate, bounds, gain, gain_bounds) | {
+            "level": self.level,
+            "logged_mean": logged,
+            "episodes": len(case.data),
+            "behavior": None if not weighted else "logged" if learned is None else "estimated",
+            "note": self._note(spec, case, estimate, bounds, learned, possible),
+        }
+        self.estimates.append(row | {"value": value})
         found = contender(estimate, self.resampling, refits)
         if found is not None:
             self._contenders[policy, name] = found
@@ -114,6 +103,31 @@ class Tables:
             else:
                 reach = None if refits is None else refits.individual_reach(self.level)
                 self.add_values(policy, name, labels, np.clip(estimate.individual, *possible), "log", reach)
+
+    def add_grouped(self, policy: str, spec: EstimatorSpec, sums: GroupSums, estimate: Estimate) -> None:
+        """The row of an estimate from all episodes of a log that was read in parts."""
+        self._specs[policy, spec.name] = spec
+        estimate = _finite_estimate(estimate)
+        if self._grouped is None:
+            self._grouped = Resampling(sums, self.resampling.seed, self.thresholds.intervals)
+        returns = sums.mean_returns
+        bounds = _finite_interval(interval(estimate, self.level, self._grouped))
+        gain, gain_bounds = difference(estimate, bounds, returns, self.level, self._grouped)
+        few = estimate.effective_episodes < self.thresholds.support.fewest_effective_episodes
+        notes = (estimate.note, f"from all {sums.episodes} episodes", bounds.note, _few(estimate) if few else "")
+        self.estimates.append(
+            _row(policy, spec, estimate, bounds, gain, _finite_interval(gain_bounds))
+            | {
+                "level": self.level,
+                "logged_mean": float(returns.mean()),
+                "episodes": sums.episodes,
+                "behavior": "logged",
+                "note": "; ".join(note for note in notes if note),
+            }
+        )
+        found = contender(estimate, self._grouped)
+        if found is not None:
+            self._contenders[policy, spec.name] = found
 
     def settle(self, policy: str, verdict: Verdict) -> None:
         """Say in every row of a policy what the log supports, name the answer among them, and put it first."""
@@ -224,12 +238,15 @@ class Tables:
         found = [(frame["estimator"][0], frame) for frame in self.individuals if len(frame)]
         return [(name, frame) for name, frame in found if _is(frame, policy, name, "log")]
 
-    def add_diagnostics(self, policy: str, case: Case, model: Model | None) -> None:
-        frame = pl.DataFrame(diagnostics(case)).with_columns(pl.lit(policy).alias("policy"))
+    def add_diagnostics(self, policy: str, case: Case, model: Model | None, sums: GroupSums | None = None) -> None:
+        """Step by step; of all episodes where the log was read in parts, but for what a model is asked."""
+        frame = pl.DataFrame(diagnostics(case) if sums is None else group_diagnostics(sums))
+        frame = frame.with_columns(pl.lit(policy).alias("policy"))
         terms: dict[str, pl.Series | pl.Expr] = {name: pl.lit(None, pl.Float64) for name in BOUND_TERMS}
         if model is not None:
             found = bound_terms(case, model.losses(case.data))
-            terms = {name: pl.Series(getattr(found, name)).fill_nan(None) for name in BOUND_TERMS}
+            known = {name: pl.Series(getattr(found, name), dtype=pl.Float64).fill_nan(None) for name in BOUND_TERMS}
+            terms = {name: each.extend_constant(None, len(frame) - len(each)) for name, each in known.items()}
         made = frame.with_columns(**terms).select(pl.col(name).cast(kind) for name, kind in DIAGNOSTICS.items())
         self.diagnostics.append(made)
 
@@ -242,7 +259,7 @@ class Tables:
         learned: LearnedBehavior | None,
         possible: tuple[float, float],
     ) -> str:
-        notes = [estimate.note, bounds.note, self._taught(spec, case)]
+        notes = [estimate.note, self.sample, bounds.note, self._taught(spec, case)]
         if estimate.value is not None and not possible[0] <= estimate.value <= possible[1]:
             notes.append(f"{estimate.value:.4g} is beyond what rewards allow ({possible[0]:.4g} to {possible[1]:.4g})")
         if estimate.individual is not None and _uniform(estimate.individual, case.returns):
@@ -256,9 +273,7 @@ class Tables:
                 f"steps, may change a weight {change}"
             )
         if bounds.low is not None and estimate.effective_episodes < self.thresholds.support.fewest_effective_episodes:
-            notes.append(
-                f"only {estimate.effective_episodes:.1f} effective episodes: the interval may be far too narrow"
-            )
+            notes.append(_few(estimate))
         if case.unseen:
             notes.append(f"the log never shows {', '.join(map(repr, case.unseen[:3]))}, which the policy may take")
         return "; ".join(note for note in notes if note)
@@ -306,6 +321,33 @@ class Tables:
 
 
 _TOLD = ("value", "low", "high", "outcome_low", "outcome_high", "difference", "difference_low", "difference_high")
+
+
+def _row(
+    policy: str, spec: EstimatorSpec, estimate: Estimate, bounds: Interval, gain: float | None, gain_bounds: Interval
+) -> dict[str, Any]:
+    """What a row says of an estimate, whatever it rests on."""
+    return {
+        "policy": policy,
+        "estimator": spec.name,
+        "role": spec.role.value,
+        "family": spec.family,
+        "softened": spec.softened,
+        "headline": False,
+        "value": estimate.value,
+        "low": bounds.low,
+        "high": bounds.high,
+        "std_error": bounds.std_error,
+        "difference": gain,
+        "difference_low": gain_bounds.low,
+        "difference_high": gain_bounds.high,
+        "effective_episodes": estimate.effective_episodes,
+        "disagreeing": "",
+    }
+
+
+def _few(estimate: Estimate) -> str:
+    return f"only {estimate.effective_episodes:.1f} effective episodes: the interval may be far too narrow"
 
 
 def _is(frame: pl.DataFrame, policy: str, name: str, source: str) -> bool:

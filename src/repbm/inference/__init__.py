@@ -2,11 +2,11 @@
 
 from repbm.inference._bound import BoundTerms, Constants, bound_terms
 from repbm.inference._confounding import Confounding, WeightedSurprises, confounding
-from repbm.inference._diagnostics import diagnostics
+from repbm.inference._diagnostics import diagnostics, group_diagnostics
 from repbm.inference._difference import difference
 from repbm.inference._distribution import ReturnDistribution, ReturnFigure, return_distribution
 from repbm.inference._guaranteed import guaranteed_bounds
-from repbm.inference._intervals import Interval, Resampling, interval, standard_error
+from repbm.inference._intervals import Interval, Resampling, groups_of, interval, standard_error
 from repbm.inference._ranking import Contender, contender, paired_difference, probabilities_best
 from repbm.inference._refits import Refits
 from repbm.inference._selection import Selection, selection
@@ -33,6 +33,8 @@ __all__ = [
     "contender",
     "diagnostics",
     "difference",
+    "group_diagnostics",
+    "groups_of",
     "guaranteed_bounds",
     "interval",
     "leaf_conditions",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from repbm.estimators import Case
+from repbm.estimators import Case, GroupSums
 
 
 def diagnostics(case: Case) -> dict[str, np.ndarray]:
@@ -23,4 +23,16 @@ def diagnostics(case: Case) -> dict[str, np.ndarray]:
         "counterfactual": support.counterfactual_count,
         "u": support.u,
         "effective_episodes": effective,
+    }
+
+
+def group_diagnostics(sums: GroupSums) -> dict[str, np.ndarray]:
+    """The same of a log that was read in parts."""
+    return {
+        "step": np.arange(sums.longest),
+        "alive": sums.alive,
+        "factual": sums.factual,
+        "counterfactual": sums.counterfactual,
+        "u": sums.factual / sums.episodes,
+        "effective_episodes": sums.weights[0.0].effective_episodes,
     }

@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 from repbm.core import IntervalRules, middle, resampled_counts, stream
 from repbm.data import Trajectories
-from repbm.estimators import Estimate, Pooled
+from repbm.estimators import Estimate, GroupSums, Pooled
 
 _TABLE_CELLS = 1 << 22
 
@@ -32,6 +32,7 @@ class Interval:
 class Resampling:
     """The resampled logs of a bootstrap, the same ones for every estimate of one log.
 
+    Of a log that was read in parts groups of episodes are drawn as if they were episodes.
     Episodes are drawn with replacement; of a log of many, random groups of episodes, which has the same limit. The
     longest episode bounds how many groups are kept in memory. Groups and draws have random streams of their own: it
     does not matter which is asked for first.
@@ -39,25 +40,25 @@ class Resampling:
 
     def __init__(
         self,
-        data: Trajectories,
+        data: Trajectories | GroupSums,
         seed: int,
         rules: IntervalRules = IntervalRules(),  # noqa: B008 - frozen
     ) -> None:
         n = len(data)
-        self.count = min(n, max(rules.fewest_groups, min(rules.most_groups, _TABLE_CELLS // data.longest)))
-        self._episodes, self._seed, self._draws = n, seed, rules.draws
+        self.count = min(n, groups_of(data.longest, rules))
+        self._episodes, self.seed, self._draws = n, seed, rules.draws
         self._last: tuple[_Pool, np.ndarray] | None = None
 
     @cached_property
     def groups(self) -> Int[np.ndarray, " episodes"]:
         """The group of every episode."""
         n = self._episodes
-        return np.arange(n) if self.count == n else stream(self._seed, "groups").permutation(n) % self.count
+        return np.arange(n) if self.count == n else stream(self.seed, "groups").permutation(n) % self.count
 
     @cached_property
     def counts(self) -> Float[np.ndarray, "draws groups"]:
         """How often every group is in each resampled log."""
-        return resampled_counts(stream(self._seed, "resampling"), self.count, self._draws).astype(np.float64)
+        return resampled_counts(stream(self.seed, "resampling"), self.count, self._draws).astype(np.float64)
 
     def values(self, pool: _Pool) -> np.ndarray:
         """The estimate on every resampled log; NaN where it is not defined. The last one asked for is kept."""
@@ -70,6 +71,11 @@ class Resampling:
         sums = np.bincount(self.groups, contributions, self.count)
         sizes = np.bincount(self.groups, minlength=self.count)
         return (self.counts @ sums) / (self.counts @ sizes)
+
+
+def groups_of(longest: int, rules: IntervalRules) -> int:
+    """How many groups of episodes are resampled at most."""
+    return max(rules.fewest_groups, min(rules.most_groups, _TABLE_CELLS // longest))
 
 
 def interval(estimate: Estimate, level: float, resampling: Resampling) -> Interval:

@@ -13,6 +13,7 @@ from repbm.data import LARGEST_NUMBER, Categorical
 from repbm.logs._tables import Table
 
 _FEW_LABELS = 127
+_FIRST = 1_000
 _HARMLESS = 1e30
 """A sum of squares far from the end of single precision."""
 _FLAGS = {
@@ -180,7 +181,9 @@ def whole(series: pl.Series) -> pl.Series:
     if not series.dtype.is_float():
         return series
     series = series.fill_nan(None)
-    return series.cast(pl.Int64) if is_whole(series).all() else series
+    # A fraction among the first ones settles it.
+    every = is_whole(series.head(_FIRST)).all() and is_whole(series).all()
+    return series.cast(pl.Int64) if every else series
 
 
 def is_whole(series: pl.Series) -> pl.Series:

@@ -69,6 +69,11 @@ def _fitting(pattern: Path) -> list[Path]:
     return sorted(path for path in Path(pattern.anchor or ".").glob(str(relative)) if path.is_file())
 
 
+def is_parquet(path: Path) -> bool:
+    """Whether a file's name says that it is one."""
+    return ending_of(path) in _PARQUET
+
+
 def file_part(path: Path) -> Part:
     """One file as a table to read."""
     where, ending = str(path), ending_of(path)
@@ -80,19 +85,19 @@ def file_part(path: Path) -> Part:
             where=where,
             fix=f"give .csv or .parquet (also {', '.join((*_TEXT[1:], *_EXCEL))}, or .h5 of d3rlpy)",
         )
-    _guarded(lambda: path.open("rb").close(), where, "")
+    guarded(lambda: path.open("rb").close(), where, "")
     if path.stat().st_size == 0:
         raise InputError("the file is empty", where=where)
     if ending in _TEXT:
-        return _framed(_guarded(lambda: read_text(path), where, "CSV"), where)
+        return _framed(guarded(lambda: read_text(path), where, "CSV"), where)
     if ending in _EXCEL:
         optional("fastexcel", "excel")
-        return _framed(_guarded(lambda: pl.read_excel(path, infer_schema_length=None), where, "Excel"), where)
-    schema = _guarded(lambda: pl.read_parquet_schema(path), where, "Parquet")
+        return _framed(guarded(lambda: pl.read_excel(path, infer_schema_length=None), where, "Excel"), where)
+    schema = guarded(lambda: pl.read_parquet_schema(path), where, "Parquet")
 
     def read(columns: Sequence[str]) -> pl.DataFrame:
         _present(schema, columns, where)
-        return _guarded(lambda: pl.scan_parquet(path, glob=False).select(columns).collect(), where, "Parquet")
+        return guarded(lambda: pl.scan_parquet(path, glob=False).select(columns).collect(), where, "Parquet")
 
     return Part(where, schema, read)
 
@@ -112,8 +117,8 @@ def standard_input() -> Part:
     if not content:
         raise InputError("it is empty", where=where)
     if content.startswith(_MAGIC):
-        return _framed(_guarded(lambda: pl.read_parquet(io.BytesIO(content)), where, "Parquet"), where)
-    return _framed(_guarded(lambda: read_text(content), where, "CSV"), where)
+        return _framed(guarded(lambda: pl.read_parquet(io.BytesIO(content)), where, "Parquet"), where)
+    return _framed(guarded(lambda: read_text(content), where, "CSV"), where)
 
 
 @lru_cache(maxsize=1)
@@ -154,7 +159,8 @@ def _present(schema: Mapping[str, pl.DataType], columns: Sequence[str], where: s
         raise InputError(f"there is no column '{absent[0]}', which other files have", where=where)
 
 
-def _guarded(action: Callable[[], Any], where: str, kind: str) -> Any:
+def guarded(action: Callable[[], Any], where: str, kind: str = "Parquet") -> Any:
+    """What the action reads; a fault of the file in one line."""
     try:
         return action()
     except pl.exceptions.NoDataError:

@@ -11,9 +11,9 @@ from repbm.data import Categorical, Encoding, Trajectories
 from repbm.logs._columns import Columns, whole
 from repbm.logs._ends import checked_ends, column_of, endings
 from repbm.logs._faults import Faults
-from repbm.logs._files import Part
-from repbm.logs._layout import Asked, Layout, layout
+from repbm.logs._layout import Asked, Layout
 from repbm.logs._observed import codings_of, final_observations, observations_of
+from repbm.logs._part_layout import layout_of
 from repbm.logs._rewards import in_last_rows, rewards_of, valued
 from repbm.logs._structure import structure
 from repbm.logs._tables import Source, Table, joined, parts_of
@@ -64,7 +64,7 @@ def read_log(
             raise InputError(f"--{name} {said}", fix=f"say {' or '.join(known)}")
     parts = parts_of(source)
     asked, faults = Asked(dict(columns or {}), keep, needs_observations, ends), Faults()
-    layouts = [_layout(part, asked, faults) for part in parts]
+    layouts = [layout_of(part, asked, faults) for part in parts]
     faults.settle()
     found = next(one for one in layouts if one is not None)
     for part, other in zip(parts[1:], layouts[1:], strict=True):
@@ -82,18 +82,6 @@ def read_log(
     if worth:
         table.columns[found.reward] = valued(table.columns[found.reward], worth, found.reward, table)
     return _trajectories(table, found, ends, missing, gaps == "allow", rules)
-
-
-def _layout(part: Part, asked: Asked, faults: Faults) -> Layout | None:
-    def dtype_of(name: str):
-        dtype = part.schema[name]
-        # What only looks like text, or like numbers with fractions, is looked at closer.
-        return whole(typed(part.read([name])[name])).dtype if dtype.is_float() or str(dtype) == "String" else dtype
-
-    def has_gaps(name: str) -> bool:
-        return bool(typed(part.read([name])[name]).null_count())
-
-    return layout(list(part.schema), dtype_of, has_gaps, asked, part.name, faults)
 
 
 def _trajectories(

@@ -10,13 +10,14 @@ from repbm.policies._named import Form, NamedPolicy, form_of, function_policy
 from repbm.policies._neighbors import NeighborPolicy
 from repbm.policies._network import NetworkPolicy, forward
 from repbm.policies._tabular import TabularPolicy
-from repbm.policies._wrappers import Greedy, Softened, epsilon_greedy
+from repbm.policies._wrappers import FirstColumns, Greedy, Softened, epsilon_greedy
 
 __all__ = [
     "ActionColumn",
     "CallablePolicy",
     "Choices",
     "Decisions",
+    "FirstColumns",
     "Form",
     "Greedy",
     "Imitation",

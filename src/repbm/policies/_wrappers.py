@@ -68,3 +68,18 @@ class Greedy(ObservationPolicy):
 def epsilon_greedy(policy: ObservationPolicy, epsilon: float) -> Softened:
     """The most probable action of `policy`, or with probability `epsilon` a uniform draw among all."""
     return Softened(Greedy(policy), epsilon)
+
+
+@dataclass(frozen=True)
+class FirstColumns(ObservationPolicy):
+    """A policy in a log that has further columns, after its own, which it does not look at."""
+
+    policy: ObservationPolicy
+    count: int
+
+    @property
+    def name(self) -> str:
+        return self.policy.name
+
+    def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
+        return self.policy.choices(np.ascontiguousarray(observations[:, : self.count]), labels)

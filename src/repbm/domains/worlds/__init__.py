@@ -1,17 +1,22 @@
 """Families of small worlds with a known truth, for measuring how far answers, intervals and verdicts can be trusted.
 
 Thresholds and choices are made on the development families; figures are told from the exam. An exam whose figures
-have been read is one no longer: its families are of development from then on, as first/name.
+have been read is one no longer: its families are of development from then on, as first/name and second/name.
 """
 
 from repbm.domains.worlds._development import DEVELOPMENT as _DEVELOPMENT
 from repbm.domains.worlds._exam import EXAM
 from repbm.domains.worlds._first_exam import FIRST_EXAM
+from repbm.domains.worlds._second_exam import SECOND_EXAM
 from repbm.domains.worlds._world import Families, Family, World
 
 __all__ = ["DEVELOPMENT", "EXAM", "Families", "Family", "World", "families"]
 
-DEVELOPMENT: Families = {**_DEVELOPMENT, **{f"first/{name}": family for name, family in FIRST_EXAM.items()}}
+DEVELOPMENT: Families = {
+    **_DEVELOPMENT,
+    **{f"first/{name}": family for name, family in FIRST_EXAM.items()},
+    **{f"second/{name}": family for name, family in SECOND_EXAM.items()},
+}
 
 
 def families() -> Families:

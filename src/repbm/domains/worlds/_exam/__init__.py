@@ -2,49 +2,36 @@
 
 from __future__ import annotations
 
-from repbm.domains.worlds._exam._airways import half_seen_airways
-from repbm.domains.worlds._exam._coupons import coupon_mailing
-from repbm.domains.worlds._exam._credit import credit_lines
-from repbm.domains.worlds._exam._fishery import fish_stock
-from repbm.domains.worlds._exam._forbidden import forbidden_dose
-from repbm.domains.worlds._exam._frailty import unseen_frailty
-from repbm.domains.worlds._exam._glucose import glucose_swings
-from repbm.domains.worlds._exam._grades import wear_grades
-from repbm.domains.worlds._exam._heating import heating_loop
-from repbm.domains.worlds._exam._irrigation import season_irrigation
-from repbm.domains.worlds._exam._overhaul import rare_overhaul
-from repbm.domains.worlds._exam._prices import regime_prices
-from repbm.domains.worlds._exam._queue import counter_queue
-from repbm.domains.worlds._exam._robot import slipping_robot
-from repbm.domains.worlds._exam._sepsis import sepsis_ward
-from repbm.domains.worlds._exam._stock import lead_time_stock
-from repbm.domains.worlds._exam._storms import storm_claims
-from repbm.domains.worlds._exam._tariff import stepped_tariff
-from repbm.domains.worlds._exam._triage import triage_desk
-from repbm.domains.worlds._exam._tutoring import surveyed_pupils
+from repbm.domains.worlds._exam._ends import job_search, kidney_graft
+from repbm.domains.worlds._exam._fields import locust_fields, seed_trial
+from repbm.domains.worlds._exam._late import athlete_season
+from repbm.domains.worlds._exam._limits import air_alerts, avalanche_road
+from repbm.domains.worlds._exam._never import drone_routes
+from repbm.domains.worlds._exam._noise import drill_sites, sleep_diary, yacht_legs
+from repbm.domains.worlds._exam._systems import bee_colony, canal_levels, server_rooms
+from repbm.domains.worlds._exam._talks import support_chat
+from repbm.domains.worlds._exam._unseen import driver_coaching, home_visits, leak_search
 from repbm.domains.worlds._world import Families
 
 EXAM: Families = {
-    "heating-loop": heating_loop,
-    "fish-stock": fish_stock,
-    "sepsis-ward": sepsis_ward,
-    "coupon-mailing": coupon_mailing,
-    "wear-grades": wear_grades,
-    "glucose-swings": glucose_swings,
-    "slipping-robot": slipping_robot,
-    "surveyed-pupils": surveyed_pupils,
-    "rare-overhaul": rare_overhaul,
-    "credit-lines": credit_lines,
-    "unseen-frailty": unseen_frailty,
-    "season-irrigation": season_irrigation,
-    "storm-claims": storm_claims,
-    "lead-time-stock": lead_time_stock,
-    "half-seen-airways": half_seen_airways,
-    "forbidden-dose": forbidden_dose,
-    "stepped-tariff": stepped_tariff,
-    "triage-desk": triage_desk,
-    "regime-prices": regime_prices,
-    "counter-queue": counter_queue,
+    "canal-levels": canal_levels,
+    "bee-colony": bee_colony,
+    "air-alerts": air_alerts,
+    "job-search": job_search,
+    "seed-trial": seed_trial,
+    "support-chat": support_chat,
+    "yacht-legs": yacht_legs,
+    "locust-fields": locust_fields,
+    "sleep-diary": sleep_diary,
+    "avalanche-road": avalanche_road,
+    "server-rooms": server_rooms,
+    "drill-sites": drill_sites,
+    "athlete-season": athlete_season,
+    "driver-coaching": driver_coaching,
+    "leak-search": leak_search,
+    "home-visits": home_visits,
+    "drone-routes": drone_routes,
+    "kidney-graft": kidney_graft,
 }
 
 __all__ = ["EXAM"]

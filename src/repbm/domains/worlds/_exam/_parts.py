@@ -1,4 +1,4 @@
-"""Parts that worlds share: squashing, units of measurement, and policies that lean away from the behavior."""
+"""What the worlds of the exam have in common: small functions, and the dress in which columns are logged."""
 
 from __future__ import annotations
 
@@ -8,102 +8,79 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from repbm.domains.worlds._world import Probabilities
-
 States = Float[np.ndarray, "batch components"]
-Columns = Float[np.ndarray, "batch columns"]
-"""What is logged or worked out of states, which may have another width."""
+Sights = Float[np.ndarray, "batch sights"]
+"""What is to be seen of states, in the units that the world is written in."""
 
-Scores = Float[np.ndarray, "batch actions"]
-Column = Float[np.ndarray, " batch"]
-Actions = Int[np.ndarray, " batch"]
-Stepped = tuple[States, Column, Bool[np.ndarray, " batch"]]
-"""Next states, rewards, and whether the world ends the episode."""
+Chances = Float[np.ndarray, "batch actions"]
+Numbers = Float[np.ndarray, " batch"]
+Taken = Int[np.ndarray, " batch"]
+Outcome = tuple[States, Numbers, Bool[np.ndarray, " batch"]]
+"""Next states, rewards, and which episodes the world ends."""
 
-Preference = Callable[[States], Scores]
-"""How well each action is thought of in each state, in any unit."""
+Initial = Callable[[int, np.random.Generator], States]
+Step = Callable[[States, Taken, np.random.Generator], Outcome]
 
+Rule = Callable[[Sights], Chances]
+"""Chances of the actions from what is seen."""
 
-def sigmoid(values: np.ndarray) -> np.ndarray:
-    return 1.0 / (1.0 + np.exp(-np.clip(values, -30.0, 30.0)))
+Scoring = Callable[[Sights], Chances]
+"""A number for every action, the better the higher, from what is seen."""
 
-
-def softmax(scores: Scores) -> Scores:
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
-
-
-def floored(chances: Scores, floor: float) -> Scores:
-    """The chances, mixed with as much of an even choice that no action falls below floor / actions."""
-    return (1.0 - floor) * chances + floor / chances.shape[1]
+Index = Callable[[Sights], Numbers]
+"""One number, by which ordered actions are chosen."""
 
 
-def chosen(which: Actions, actions: int) -> Scores:
-    """Certainty of one action a row."""
-    return np.eye(actions)[which]
+def logistic(x: np.ndarray) -> np.ndarray:
+    return 0.5 * (1.0 + np.tanh(0.5 * x))
 
 
-def squashed(values: np.ndarray, limit: float) -> np.ndarray:
-    """The values, bent smoothly so that none exceeds the limit."""
-    return limit * np.tanh(values / limit)
+def soft(scores: Chances) -> Chances:
+    """Chances in proportion to the exponentials of the scores."""
+    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return raised / raised.sum(axis=1, keepdims=True)
 
 
-def unending(states: States) -> Bool[np.ndarray, " batch"]:
+def within(x: np.ndarray, bound: float) -> np.ndarray:
+    """Nearly x where it is small; never beyond the bound."""
+    return bound * np.tanh(x / bound)
+
+
+def going_on(states: States) -> Bool[np.ndarray, " batch"]:
     return np.zeros(len(states), dtype=bool)
 
 
-def whole(generator: np.random.Generator, low: int, high: int) -> int:
-    """A whole number, both ends included."""
-    return int(generator.integers(low, high + 1))
+def count_of(generator: np.random.Generator, least: int, most: int) -> int:
+    return int(generator.integers(least, most, endpoint=True))
+
+
+def either(generator: np.random.Generator, chance: float = 0.5) -> bool:
+    return bool(generator.random() < chance)
+
+
+def sign(generator: np.random.Generator) -> float:
+    return 1.0 if either(generator) else -1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Gauge:
-    """The units in which columns are logged."""
+class Dress:
+    """The order and the units in which columns are logged."""
 
-    scale: Float[np.ndarray, " columns"]
-    shift: Float[np.ndarray, " columns"]
+    order: Int[np.ndarray, " sights"]
+    factor: Float[np.ndarray, " sights"]
+    zero: Float[np.ndarray, " sights"]
 
     @classmethod
-    def drawn(cls, generator: np.random.Generator, columns: int, low: float = -3.0, high: float = 5.0) -> Gauge:
-        """Units from 10**low to 10**high, with shifts of a few units."""
-        scale = 10.0 ** generator.uniform(low, high, columns)
-        return cls(scale, scale * generator.normal(0.0, 2.0, columns))
+    def drawn(cls, generator: np.random.Generator, columns: int) -> Dress:
+        """Shuffled columns in anything from thousandths to thousands, some of them counted from another zero."""
+        factor = generator.choice([0.001, 0.1, 1.0, 1.0, 1.8, 10.0, 60.0, 1000.0], columns)
+        zero = np.where(generator.random(columns) < 0.5, 0.0, factor * generator.uniform(-10.0, 40.0, columns))
+        return cls(generator.permutation(columns), factor, zero)
 
-    def show(self, states: States) -> States:
-        return states * self.scale + self.shift
+    def on(self, sights: Sights) -> Sights:
+        return sights[:, self.order] * self.factor + self.zero
 
-    def read(self, seen: States) -> States:
-        return (seen - self.shift) / self.scale
-
-
-def alternative(
-    generator: np.random.Generator, horizon: int, behavior: Probabilities, preference: Preference, sample: States
-) -> Probabilities:
-    """A policy that differs from the behavior towards a preference, less a step the longer the horizon.
-
-    Either every chance is tilted by how much its action is preferred, or some share of decisions goes to the preferred
-    action outright; all of them, where the behavior mostly takes it anyway. The sample of states sets the strength.
-    """
-    budget, usual = generator.uniform(0.8, 3.2) / horizon, behavior(sample)
-    if generator.random() < 0.5:
-        scores = preference(sample)
-        centred = scores - (usual * scores).sum(axis=1, keepdims=True)
-        spread = float(np.sqrt((usual * centred**2).sum(axis=1).mean())) + 1e-9
-
-        def tilted(states: States) -> Scores:
-            chances, liked = behavior(states), preference(states)
-            relative = (liked - (chances * liked).sum(axis=1, keepdims=True)) / spread
-            return softmax(np.log(chances) + np.sqrt(budget) * squashed(relative, 2.5))
-
-        return tilted
-
-    wanted = chosen(preference(sample).argmax(axis=1), usual.shape[1])
-    distance = float(((wanted - usual) ** 2 / usual).sum(axis=1).mean())
-    share = min(1.0, float(np.sqrt(budget / distance)))
-
-    def blended(states: States) -> Scores:
-        chances = behavior(states)
-        return (1.0 - share) * chances + share * chosen(preference(states).argmax(axis=1), chances.shape[1])
-
-    return blended
+    def off(self, seen: Sights) -> Sights:
+        bare = np.empty_like(seen)
+        bare[:, self.order] = (seen - self.zero) / self.factor
+        return bare

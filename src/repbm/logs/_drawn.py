@@ -1,0 +1,120 @@
+"""A log as far as memory allows: all of it, or a sample of its episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from repbm.core import InputError, MemoryRules
+from repbm.data import Encoding, Trajectories
+from repbm.logs._ends import checked_ends
+from repbm.logs._layout import Asked
+from repbm.logs._read import read_log
+from repbm.logs._scan import Scan
+from repbm.logs._tables import Source
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+_FEWEST_STEPS = 1_000
+"""A sample of fewer steps tells nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """What was read of a log; of one that is larger than memory some episodes, and `scan` leads to the others."""
+
+    data: Trajectories
+    scan: Scan | None = None
+    episodes: int = 0
+    """How many there are in all."""
+    read: Callable[[pl.DataFrame], Trajectories] = read_log
+    """The same reading for other rows of the log."""
+
+    @property
+    def note(self) -> str:
+        """What is to be said of a sample; nothing of a whole log."""
+        if self.scan is None:
+            return ""
+        return f"from {len(self.data)} of {self.episodes} episodes, a sample stratified by length and action"
+
+    def with_data(self, data: Trajectories) -> Drawn:
+        return replace(self, data=data)
+
+
+def draw_log(
+    source: Source,
+    memory: float | None = None,
+    seed: int = 0,
+    sizes: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
+    **options: Any,
+) -> Drawn:
+    """Read a log (see `read_log`, which takes the same further options), within about `memory` bytes.
+
+    Of Parquet files that would need more a sample of whole episodes is read, as large as fits: evenly spread over
+    episodes in the order of their length and of how often they have each frequent action.
+    """
+    scan = None if memory is None else _too_large(source, memory, sizes, options)
+    if scan is None or memory is None:
+        return Drawn(read_log(source, **options))
+    where = str(source)
+    frame, episodes = scan.sample(_steps_within(memory, scan, sizes), seed)
+
+    def read(rows: pl.DataFrame) -> Trajectories:
+        try:
+            return read_log(rows, **options)
+        except InputError as fault:
+            # Rows are counted anew in what is read together.
+            row = (fault.where or "").removeprefix("the log").removeprefix(", ")
+            place = f"{where}, {row} of those read together" if row else where
+            raise InputError(fault.what, where=place, fix=fault.fix) from fault
+
+    drawn = Drawn(read(frame), scan, episodes, read)
+    encoding = drawn.data.encoding or Encoding.of_names(drawn.data.names)
+    notes = (f"the log is larger than memory allows: answers are {drawn.note}", *encoding.notes)
+    return drawn.with_data(replace(drawn.data, encoding=replace(encoding, notes=notes)))
+
+
+def bytes_of(words: str) -> float:
+    """What users say about memory: 2GB, 500MB, 1.5GiB."""
+    number = words.strip().rstrip("BbKkMmGgTtIi ")
+    unit = words.strip()[len(number) :].strip().upper()
+    try:
+        found = float(number) * _UNITS[unit]
+    except (KeyError, ValueError):
+        found = 0.0
+    if not 0 < found < float("inf"):
+        raise InputError(f"--memory {words}", fix="say how much, as in 2GB or 500MB")
+    return found
+
+
+def _too_large(source: Source, memory: float, sizes: MemoryRules, options: dict[str, Any]) -> Scan | None:
+    """The files, where they do not fit."""
+    ends = checked_ends(options.get("ends"))
+    asked = Asked(
+        dict(options.get("columns") or {}), options.get("keep", ()), options.get("needs_observations", True), ends
+    )
+    scan = Scan.of(source, asked)
+    if scan is None or scan.rows <= _steps_within(memory, scan, sizes):
+        return None
+    if ends == "horizon":
+        raise InputError(
+            "--ends horizon needs the longest of all episodes, and the log is larger than memory allows",
+            where=str(source),
+            fix="add a column 'terminated', or allow more with --memory",
+        )
+    return scan
+
+
+def _steps_within(memory: float, scan: Scan, sizes: MemoryRules) -> int:
+    """How many steps can be evaluated with so much."""
+    each = sizes.step + sizes.value * len(scan.layout.observations)
+    steps = max(0, int((memory - sizes.program) / each))
+    if scan.rows > steps < _FEWEST_STEPS:
+        raise InputError(
+            f"--memory of {memory / 1e6:.0f} MB is less than the program needs for this log",
+            fix=f"allow at least {(sizes.program + _FEWEST_STEPS * each) / 1e6 + 1:.0f}MB",
+        )
+    return steps
