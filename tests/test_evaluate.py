@@ -25,11 +25,11 @@ from repbm.logs import log_frame, read_log
 ESTIMATES = (
     "policy estimator role family softened headline value low high level std_error logged_mean difference "
     "difference_low difference_high "
-    "episodes effective_episodes behavior note"
+    "episodes effective_episodes behavior verdict supported disagreeing note"
 ).split()
 INDIVIDUALS = (
     "policy estimator episode value low high outcome_low outcome_high logged_value difference difference_low "
-    "difference_high source support refused"
+    "difference_high source support refused recommended given similar similar_recommended similar_return nearest"
 ).split()
 DIAGNOSTICS = "policy step alive factual counterfactual u effective_episodes".split()
 FILES = {
@@ -106,7 +106,11 @@ def test_the_contract_of_files(here, monkeypatch, capsys) -> None:
     assert len(stored["log_sha256"]) == 64
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].split("\t")[:3] == ["policy", "estimator", "value"]
-    assert len(printed) == 1 + 13 + 1
+    assert len(printed) == 1 + 1 + 1
+    assert set(estimates["verdict"]) == {"supported"}
+    assert estimates["supported"].all()
+    assert run(monkeypatch, *words, "--all") == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1 + 13 + 1
 
 
 def test_a_second_run_replaces_the_first_whole(here, monkeypatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import polars as pl
 import pytest
 
 from repbm.cli import main
+from repbm.cli._pdf import find_browser, printed
 from repbm.core import NoveltyRules, Thresholds, stream
 from repbm.doctor import backtest
 from repbm.domains import TabularWorld
@@ -20,6 +22,7 @@ from repbm.inference import subgroups
 from repbm.models import AM, fit_tabular
 from repbm.policies import CallablePolicy, TabularPolicy
 from repbm.report import report
+from tests.pages import run
 
 
 def patients(count: int = 300, steps: int = 4) -> pl.DataFrame:
@@ -227,7 +230,9 @@ def test_the_page_loads_alone_and_without_complaint(opened) -> None:
 @needs_browser
 def test_the_table_sorts_searches_and_scrolls(opened) -> None:
     tab, _ = opened
+    tab.locator("#open-all").click()
     people = tab.locator("section.people").first
+    value = people.locator("th button").all_inner_texts().index("value") + 1
 
     def column(number: int) -> list[str]:
         return people.locator(f"tbody tr:not(.gap) td:nth-child({number})").all_inner_texts()
@@ -235,32 +240,138 @@ def test_the_table_sorts_searches_and_scrolls(opened) -> None:
     assert column(1)[0] == "P000"
     header = people.locator("th button", has_text="value")
     header.click()
-    rising = [float(cell) for cell in column(2)]
+    rising = [float(cell) for cell in column(value)]
     assert rising == sorted(rising)
     header.click()
-    falling = [float(cell) for cell in column(2)]
+    falling = [float(cell) for cell in column(value)]
     assert falling == sorted(falling, reverse=True)
     assert falling[0] > rising[-1]
     assert people.locator("th[aria-sort=descending]").inner_text() == "value"
-    people.locator("input").fill("P29")
+    search = people.locator("input[type=search]")
+    search.fill("P29")
     assert sorted(column(1)) == [f"P{k}" for k in range(290, 300)]
     assert people.locator(".count").inner_text() == "10 of 300"
-    people.locator("input").fill("")
+    search.fill("")
     box = people.locator(".scroll")
     box.evaluate("box => { box.scrollTop = box.scrollHeight }")
     tab.wait_for_timeout(100)
     assert len(column(1)) < 60
-    last = [float(cell) for cell in column(2)][-1]
+    last = [float(cell) for cell in column(value)][-1]
     assert last == min(rising)
+    people.locator(".from").fill(str(falling[10]))
+    assert [float(cell) for cell in column(value)] == [cell for cell in falling if cell >= falling[10]]
+    people.locator(".clear").click()
+    assert people.locator(".count").inner_text() == "300 individuals"
+
+
+@needs_browser
+def test_bars_that_are_dragged_over_tell_who_is_behind_them(opened) -> None:
+    tab, _ = opened
+    tab.locator("#open-all").click()
+    figure = tab.locator("figure[data-brush]").first
+    figure.scroll_into_view_if_needed()
+    bars = figure.locator("[aria-roledescription=bar]")
+    first, last = bars.nth(0).bounding_box(), bars.nth(bars.count() - 1).bounding_box()
+    middle = bars.nth(bars.count() // 2).bounding_box()
+    place = figure.bounding_box()
+    assert first is not None
+    assert last is not None
+    assert middle is not None
+    assert place is not None
+    height = place["y"] + 40
+    tab.mouse.move(first["x"] + 2, height)
+    tab.mouse.down()
+    tab.mouse.move(middle["x"] + 2, height)
+    tab.mouse.up()
+    told = tab.locator(".group").first
+    count = int(told.inner_text().split(" of ")[0])
+    assert 0 < count < 300
+    assert "age " in told.inner_text()
+    people = tab.locator("section.people").first
+    assert people.locator(".count").inner_text() == f"{count} of 300"
+    tab.mouse.move(first["x"] + 2, height)
+    tab.mouse.down()
+    tab.mouse.move(last["x"] + 2, height)
+    tab.mouse.up()
+    assert told.inner_text().startswith("300 of 300")
+    people.locator(".clear").click()
+    assert not told.is_visible()
 
 
 @needs_browser
 def test_marks_explain_themselves(opened) -> None:
     tab, _ = opened
+    tab.locator("#open-all").click()
     mark = tab.locator("figure [aria-roledescription=point]").first
     mark.scroll_into_view_if_needed()
     mark.hover(force=True)
     assert "value" in tab.locator("#tip").inner_text()
+
+
+AXE = "4.14.0"
+AXE_FOLDER = Path(__file__).parent.parent / ".cache" / "axe"
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """The accessibility checker, fetched once; only the tests need it."""
+    script = AXE_FOLDER / "node_modules" / "axe-core" / "axe.min.js"
+    if not script.exists():
+        npm = shutil.which("npm")
+        if npm is None:
+            pytest.skip("no npm on this machine to fetch axe-core")
+        AXE_FOLDER.mkdir(parents=True, exist_ok=True)
+        words = [npm, "install", "--no-save", "--ignore-scripts", "--prefix", str(AXE_FOLDER), f"axe-core@{AXE}"]
+        if subprocess.run(words, capture_output=True, check=False).returncode:
+            pytest.skip("axe-core cannot be fetched")
+    return script.read_text("utf-8")
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (1200, "light"),
+        (390, "dark"),
+        pytest.param(1200, "dark", marks=pytest.mark.slow),
+        pytest.param(390, "light", marks=pytest.mark.slow),
+    ],
+)
+def test_nobody_is_shut_out(opened, axe: str, width: int, scheme: str) -> None:
+    """No violation of WCAG 2.2 AA, folded up or not, and nothing to scroll sideways."""
+    tab, _ = opened
+    tab.set_viewport_size({"width": width, "height": 900})
+    tab.emulate_media(color_scheme=scheme)
+    tab.evaluate(axe)
+    for is_open in ("false", "true"):
+        tab.evaluate(f"document.querySelectorAll('details').forEach((one) => {{ one.open = {is_open}; }})")
+        found = tab.evaluate(
+            "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })"
+        )
+        assert len(found["passes"]) > 10
+        assert [(each["id"], each["nodes"][0]["html"]) for each in found["violations"]] == []
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@needs_browser
+@pytest.mark.slow
+def test_what_is_folded_up_is_printed(page: str) -> None:
+    printed_page = printed(page, find_browser())
+    assert printed_page.startswith(b"%PDF")
+    folded = page.replace("details::details-content", "details::nothing").replace('"beforeprint"', '"never"')
+    assert len(printed(folded, find_browser())) < 0.5 * len(printed_page)
+
+
+def test_without_a_browser_one_line_says_so(tmp_path: Path, monkeypatch) -> None:
+    patients(20).write_csv(tmp_path / "log.csv")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "")
+    Path("rules.csv").write_text("age,sodium,action\n*,*,wait\n")
+    code, said = run([*"repbm evaluate log.csv --policy rules.csv --out result --pdf".split()])
+    assert code == 2
+    assert said.strip().count("\n") == 0
+    assert "install chromium" in said
+    assert not Path("result").exists()
 
 
 def test_an_answer_that_is_too_vague_is_said_to_be_open() -> None:

@@ -11,29 +11,42 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from repbm.core import number
-from repbm.report import estimates_lines, estimates_tables, ranking_line
+from repbm.doctor import NOT_SUPPORTED
+from repbm.report import Shown, answers_table, estimates_lines, estimates_tables, ranking_line
 
 if TYPE_CHECKING:
     from repbm.evaluation import Evaluation
 
 
-def show(evaluation: Evaluation, truth: Mapping[str, float] | None = None) -> None:
-    """The estimates and the verdicts; what the doctor warns of goes to standard error."""
+def show(evaluation: Evaluation, every: bool = False, truth: Mapping[str, float] | None = None) -> None:
+    """The answers and the verdicts, or every estimate, if wanted or asked for by name.
+
+    What was assumed, and what the doctor warns of, goes to standard error.
+    """
     found = evaluation.examination
+    warn(evaluation)
+    verdicts = {name: verdict.sentence for name, verdict in found.verdicts.items()}
+    shown = Shown.of(evaluation)
+    every = every or evaluation.run["arguments"]["estimators_asked"]
+    if not sys.stdout.isatty():
+        for line in estimates_lines(evaluation.estimates, verdicts, truth, not every, shown):
+            print(line)
+        return
+    screen = Console()
+    for part in (estimates_tables if every else answers_table)(evaluation.estimates, verdicts, truth, shown):
+        screen.print(part, highlight=False, markup=False)
+    if len(evaluation.ranking) > 1:
+        refused = [name for name, verdict in found.verdicts.items() if verdict.word == NOT_SUPPORTED]
+        screen.print(ranking_line(evaluation.ranking, shown, refused), highlight=False, markup=False)
+
+
+def warn(evaluation: Evaluation) -> None:
+    """What was assumed of the log, and what looks wrong in it, on standard error."""
     for note in evaluation.run.get("notes", ()):
         print(f"note: {note}", file=sys.stderr)
-    verdicts = {name: verdict.sentence for name, verdict in found.verdicts.items()}
-    for finding in found.findings:
+    for finding in evaluation.examination.findings:
         if finding.severity != "remark":
             print(f"{finding.severity}: {finding.line}", file=sys.stderr)
-    if sys.stdout.isatty():
-        for part in estimates_tables(evaluation.estimates, truth, verdicts):
-            Console().print(part, highlight=False)
-        if len(evaluation.ranking) > 1:
-            Console().print(ranking_line(evaluation.ranking), highlight=False)
-        return
-    for line in estimates_lines(evaluation.estimates, truth, verdicts):
-        print(line)
 
 
 def show_sensitivity(evaluation: Evaluation) -> None:

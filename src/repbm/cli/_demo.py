@@ -52,7 +52,7 @@ def demo(
             evaluation.write(out / "result", pages_of(evaluation, plots=True))
     starts = log.initial_observations
     known = {name: truth(world, policy, starts, discount=_DISCOUNT).mean() for name, policy in policies.items()}
-    show(evaluation, known)
+    show(evaluation, every=True, truth=known)
     typer.echo(
         f"{episodes} patients were treated {steps} times, every five days, by interrupted therapy with 5 % random "
         "decisions. The truth is what the simulator says of the same patients; the estimates have not seen it."

@@ -74,6 +74,9 @@ def evaluate(
         list[float] | None,
         typer.Option(help="Say how probable a return below this is under the policy. Repeatable."),
     ] = None,
+    outcome: Annotated[str, typer.Option(help="What rewards add up to, in a word or two, as in survival.")] = "",
+    unit: Annotated[str, typer.Option(help="The unit of it, as in days; 0/1 outcomes are shown as percentages.")] = "",
+    better: Annotated[str, typer.Option(help="Which is better, more or less of it.")] = "more",
     rule: Rules = None,
     save_model: Annotated[
         Path | None, typer.Option(help="Keep the model fitted for the policy (one policy only) for `repbm value`.")
@@ -82,25 +85,41 @@ def evaluate(
         bool, typer.Option("--trust-pickle", help="Load policies from pickles, which can run any code.")
     ] = False,
     plots: Annotated[bool, typer.Option("--plots", help="Write the charts of the report as PNG and SVG, too.")] = False,
+    pdf: Annotated[
+        bool, typer.Option("--pdf", help="Write the report as report.pdf, too; needs Chromium or Chrome.")
+    ] = False,
     open_report: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
     engine: Engine = None,
     workers: Workers = None,
     ray_address: RayAddress = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Print every estimator and its notes, not the answers alone.")
+    ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print answers, verdicts and all estimates as JSON, and nothing else.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 3 if the log has a problem, or a policy is not supported.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
     """What would happen if we followed this policy instead?"""
-    from repbm.cli._console import progress, show, show_guaranteed, show_sensitivity, show_thresholds
+    from repbm.cli._console import progress, show, show_guaranteed, show_sensitivity, show_thresholds, warn
     from repbm.cli._pages import needs_folder, pages_of
+    from repbm.cli._pdf import find_browser
     from repbm.cli._saved_model import check_model_file, save
+    from repbm.core import as_json
     from repbm.engines import as_engine
-    from repbm.evaluation import Fitting, Reading, check_target
+    from repbm.evaluation import Fitting, Outcome, Reading, check_target
     from repbm.evaluation import evaluate as run
     from repbm.logs import bytes_of
+    from repbm.report import plain_answers
 
     if out is not None:
         check_target(out)
-    elif plots or open_report:
+    elif plots or open_report or pdf:
         needs_folder(out)
+    browser = find_browser() if pdf else None
     words = named_policies(policy)
     if save_model is not None:
         check_model_file(save_model, len(words))
@@ -120,6 +139,7 @@ def evaluate(
             thresholds=thresholds_of(rule or []),
             individuals=individuals,
             threshold=threshold or (),
+            outcome=Outcome(outcome, unit, better),
             details=out is not None or sensitivity or guaranteed or bool(threshold),
             progress=told,
             engine=where,
@@ -127,9 +147,12 @@ def evaluate(
     if save_model is not None:
         save(evaluation, save_model)
     if out is not None:
-        evaluation.write(out, pages_of(evaluation, plots))
-    if not quiet:
-        show(evaluation)
+        evaluation.write(out, pages_of(evaluation, plots, browser))
+    if json:
+        warn(evaluation)
+        typer.echo(as_json(plain_answers(evaluation)))
+    elif not quiet:
+        show(evaluation, every)
         if sensitivity:
             show_sensitivity(evaluation)
         if guaranteed:
@@ -140,3 +163,5 @@ def evaluate(
             typer.echo(f"written to {out}; look at {out / 'report.html'}")
     if out is not None and open_report:
         typer.launch(str(out / "report.html"))
+    if strict and not evaluation.examination.sound:
+        raise typer.Exit(3)

@@ -24,7 +24,6 @@ app = typer.Typer(
     name="repbm",
     help="What would happen if we followed this policy instead? Answered from logged episodes alone.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 app.command()(doctor)

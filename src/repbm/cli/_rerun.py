@@ -20,6 +20,9 @@ def rerun(
     engine: Engine = None,
     workers: Workers = None,
     ray_address: RayAddress = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Print every estimator and its notes, not the answers alone.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
     """Evaluate again as it was done for a stored result: the same log, policies and options give the same files."""
@@ -36,5 +39,5 @@ def rerun(
         evaluation = repeat(folder, trust_pickle=trust_pickle, progress=told, engine=where)
     evaluation.write(out, pages_of(evaluation, (folder / "plots").is_dir()))
     if not quiet:
-        show(evaluation)
+        show(evaluation, every)
         typer.echo(f"written to {out}; look at {out / 'report.html'}")

@@ -7,9 +7,10 @@ from repbm.doctor._finding import Finding, Severity
 from repbm.doctor._individual_support import refusals
 from repbm.doctor._judging import can_be_answered, verdict_of
 from repbm.doctor._positivity import Region
-from repbm.doctor._verdict import Verdict, judge
+from repbm.doctor._verdict import NOT_SUPPORTED, Verdict, judge
 
 __all__ = [
+    "NOT_SUPPORTED",
     "Backtest",
     "Check",
     "Examination",

@@ -14,6 +14,8 @@ from repbm.doctor._checks import Check, checks_of
 from repbm.estimators import Case, MarginalCritic, Weights
 from repbm.inference import pareto_k
 
+NOT_SUPPORTED = "not supported"
+
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
@@ -74,9 +76,9 @@ class Verdict:
         if self.supported:
             return "supported"
         if self.checks is not None:
-            return "the log cannot tell" if self.models else "not supported"
+            return "the log cannot tell" if self.models else NOT_SUPPORTED
         enough = self.last_step + 1 >= self.rules.smallest_part * self.mean_length
-        return f"supported up to step {self.last_step}" if enough else "not supported"
+        return f"supported up to step {self.last_step}" if enough else NOT_SUPPORTED
 
     @property
     def sentence(self) -> str:

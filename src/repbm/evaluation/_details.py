@@ -13,6 +13,7 @@ from repbm.core import stream
 from repbm.doctor import Backtest, backtest, possible_returns
 from repbm.estimators import Case, Critic, marginal_weights, surprises
 from repbm.evaluation._options import Question
+from repbm.evaluation._practice import PracticeRegion
 from repbm.inference import (
     Confounding,
     Group,
@@ -46,7 +47,7 @@ class PolicyDetails:
     frequent. `groups`: who gains and who loses. `individuals_by`: the estimator whose individual values are shown.
     `confounding`: what hidden causes could make of the answer, where that is the corrected estimate.
     `returns`: how returns are spread under the policy. `guaranteed`: bounds on the value that need no model, where the
-    log says how probable its actions were.
+    log says how probable its actions were. `regions`: where it differs from what was done.
     """
 
     actions: tuple[tuple[str, float, float], ...] = ()
@@ -55,6 +56,7 @@ class PolicyDetails:
     confounding: Confounding | None = None
     returns: ReturnDistribution | None = None
     guaranteed: tuple[float, float] | None = None
+    regions: tuple[PracticeRegion, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -66,8 +68,9 @@ class PolicyDetails:
         hidden = stored["confounding"]
         if hidden is not None:
             hidden = Confounding(**{name: _tuple(value) for name, value in hidden.items()})
+        regions = tuple(map(PracticeRegion.stored, stored["regions"]))
         spread = None if stored["returns"] is None else ReturnDistribution.of(stored["returns"])
-        return cls(actions, groups, stored["individuals_by"], hidden, spread, _tuple(stored["guaranteed"]))
+        return cls(actions, groups, stored["individuals_by"], hidden, spread, _tuple(stored["guaranteed"]), regions)
 
 
 def action_shares(case: Case) -> tuple[tuple[str, float, float], ...]:

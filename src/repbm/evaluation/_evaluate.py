@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from repbm.core import FailsElsewhere, InputError, Progress, Thresholds, silent
+from repbm.core import FailsElsewhere, InputError, Progress, Thresholds
 from repbm.data import Trajectories
 from repbm.doctor import Verdict, can_be_answered, examine, possible_returns, refusals, verdict_of
 from repbm.engines import Engine, opens_engine
@@ -28,6 +28,7 @@ from repbm.estimators import (
     as_estimator,
     default_estimators,
 )
+from repbm.evaluation._cohort import cohort
 from repbm.evaluation._critics import Critics, critic_kind
 from repbm.evaluation._details import (
     PolicyDetails,
@@ -41,8 +42,12 @@ from repbm.evaluation._details import (
     support_of_individuals,
 )
 from repbm.evaluation._options import Fitting, Question, Reading
+from repbm.evaluation._outcome import Outcome, Scale
+from repbm.evaluation._practice import practice_regions
 from repbm.evaluation._record import described, episodes_table, record
 from repbm.evaluation._result import Evaluation
+from repbm.evaluation._similar import compared
+from repbm.evaluation._steps import Steps
 from repbm.evaluation._tables import Tables
 from repbm.evaluation._whole import all_episodes
 from repbm.inference import Resampling
@@ -70,6 +75,7 @@ def evaluate(
     thresholds: Thresholds = Thresholds(),  # noqa: B008 - frozen
     individuals: Source | None = None,
     threshold: float | Sequence[float] = (),
+    outcome: Outcome = Outcome(),  # noqa: B008 - frozen
     details: bool = True,
     progress: Progress | None = None,
     engine: Engine | str | None = None,
@@ -84,17 +90,18 @@ def evaluate(
     rollouts and whatever is fitted. `fitting` says how critics are fitted, `thresholds` what decides. Where the log
     does not say how probable its actions were, and an estimator needs it, that is learned (see `learn_behavior`).
     `individuals` is a table of initial states (see `read_individuals`) whose values are wanted too, `threshold` a
-    return, or several, of which the share of episodes below is. Without `details`, what only a report shows (back-test,
-    groups, support of individuals, hidden causes, spread of returns) is left out. `engine` is where critics are fitted:
-    an engine, or the name of one, "process", "processes" or "ray"; the numbers are the same.
+    return, or several, of which the share of episodes below is, `outcome` what rewards add up to. Without `details`,
+    what only a report shows (back-test, groups, support of individuals, hidden causes, spread of returns) is left out.
+    `engine` is where critics are fitted: an engine, or the name of one, "process", "processes" or "ray"; the numbers
+    are the same.
     """
     assert isinstance(engine, Engine)
     below = tuple(float(one) for one in np.ravel(threshold))
-    question = Question(discount, horizon, level, seed, reading, fitting, thresholds, details, below)
+    question = Question(discount, horizon, level, seed, reading, fitting, thresholds, details, below, outcome)
     policies = _policies(policy)
     given = [estimators] if isinstance(estimators, str) else estimators
     asked = None if given is None else [as_estimator(one) for one in given]
-    steps = _Steps(progress)
+    steps = Steps(progress)
     steps.begin("reading the log")
     drawn = _read(log, policies, asked, question)
     data = drawn.data
@@ -108,26 +115,26 @@ def evaluate(
     learned = None
     acts = any(isinstance(case.policy, ObservationPolicy) for case in cases.values())
     if data.behavior is None and (_weighs(asked, cases) or (acts and len(data) > 1)):
-        steps.begin("learning the behavior")
+        steps.learn()
         learned = learn_behavior(data, seed, thresholds.behavior)
         data = replace(data, behavior=learned.logged(data))
         known = learned.probabilities
         cases = {name: replace(case, data=data, behavior=known, _softened={}) for name, case in cases.items()}
     chosen = {name: _default(case) if asked is None else asked for name, case in cases.items()}
 
-    steps.total = sum(map(len, chosen.values())) + 1 + details
+    steps.plan(chosen, fitting.refits, details)
     whole = all_episodes(drawn, policies, question, steps.note)
     critics = Critics(question, steps.note, engine)
     critics.prepare((spec, case) for name, case in cases.items() for spec in chosen[name])
-    tables = Tables(level, Resampling(data, seed, thresholds.intervals), thresholds, learned, drawn.note)
+    tables = Tables(level, Resampling(data, seed, thresholds.intervals), thresholds, learned, drawn.note, outcome.sign)
     verdicts: dict[str, Verdict] = {}
     models: dict[tuple[str, str], Model] = {}
     for name, case in cases.items():
         for spec in chosen[name]:
-            steps.begin(f"{spec.name}, policy {name}")
+            steps.estimate(spec, name)
             if not _added_whole(tables, spec, name, whole.get(name)):
                 _add(tables, critics, spec, name, case, new, steps)
-        steps.note(f"what the log supports, policy {name}")
+        steps.judge(name)
         verdicts[name] = _judged(case, critics, question)
         tables.add_diagnostics(name, case, critics.policy_model(case), whole.get(name))
         tables.settle(name, verdicts[name])
@@ -135,8 +142,13 @@ def evaluate(
     found = {name: PolicyDetails() for name in cases}
     tested = None
     if details:
-        steps.begin("looking closer")
-        found = {name: _details(tables, critics, name, case, len(cases), question) for name, case in cases.items()}
+        for name, case in cases.items():
+            steps.look_closer(name)
+            found[name] = _details(tables, critics, name, case, len(cases), question)
+            rows, starts = shown(len(data), len(cases)), data.initial_observations
+            tables.compare(name, "log", compared(case, starts, rows, thresholds, logged=True))
+            if new is not None:
+                tables.compare(name, "new", compared(case, new.states, np.arange(len(new.states)), thresholds, False))
         if critics.scores is not None and models:
             tested = held_out_backtest(next(iter(cases.values())), critics.scores, question, steps.note)
     for name, case in cases.items():
@@ -144,11 +156,13 @@ def evaluate(
         if new is not None:
             tables.refuse(name, "new", refusals(case, new.states, thresholds))
     steps.end()
-    scores = critics.scores
+    scores, first = critics.scores, next(iter(cases.values()))
     return Evaluation(
         *tables.frames(),
         ranking=tables.ranking(),
-        episodes=episodes_table(next(iter(cases.values()))),
+        episodes=episodes_table(first),
+        scale=Scale.of(first),
+        cohort=cohort(first) if details else None,
         examination=replace(examination, verdicts=verdicts),
         backtest=tested,
         policies=found,
@@ -159,26 +173,6 @@ def evaluate(
         run=record(log, policy, policies, chosen, asked is None, individuals, data, question, engine, new),
         models=models,
     )
-
-
-class _Steps:
-    """How far the evaluation is, told to whoever wants to know."""
-
-    def __init__(self, progress: Progress | None) -> None:
-        self._progress = progress or silent
-        self.done, self.total = -1, 1
-
-    def begin(self, what: str) -> None:
-        """The next part."""
-        self.done = min(self.done + 1, self.total) if self.total > 1 else 0
-        self.note(what)
-
-    def note(self, what: str) -> None:
-        """What is being done within a part."""
-        self._progress(what, self.done, self.total)
-
-    def end(self) -> None:
-        self._progress("done", self.total, self.total)
 
 
 def _policies(given: Any) -> dict[str, Policy]:
@@ -275,7 +269,7 @@ def _added_whole(tables: Tables, spec: EstimatorSpec, name: str, sums: GroupSums
     return True
 
 
-def _add(tables: Tables, critics: Critics, spec: EstimatorSpec, name: str, case: Case, new: Any, steps: _Steps) -> None:
+def _add(tables: Tables, critics: Critics, spec: EstimatorSpec, name: str, case: Case, new: Any, steps: Steps) -> None:
     """The row of an estimator, and the values of individuals where it has them."""
     with np.errstate(over="ignore", invalid="ignore"):
         fitted = critics.for_estimator(spec, case)
@@ -287,9 +281,7 @@ def _add(tables: Tables, critics: Critics, spec: EstimatorSpec, name: str, case:
             found, new = Estimate(None, None, 0.0, note=f"not defined: {fault}"), None
         again = None
         if critics.question.fitting.refits and fitted is not None and direct is not None and found.value is not None:
-            count = critics.question.fitting.refits
-            words = f"{spec.name}, policy {name}, refit"
-            again = critics.refitted(spec, case, lambda k: steps.note(f"{words} {k + 1} of {count}"))
+            again = critics.refitted(spec, case, lambda k: steps.refit(spec, name, k))
         weighted = spec.role.weighs or (spec.critic is not None and critic_kind(spec.critic).needs_behavior(case))
         tables.add(name, spec, case, found, again, weighted)
     if new is not None and direct is not None:
@@ -329,4 +321,5 @@ def _details(
         fitted = critics.for_estimator(tables.spec(name, answer["estimator"]), case)
         hidden = None if fitted is None else hidden_causes(case, fitted.critic, answer, question)
     returns = spread_of_returns(case, tables.resampling, question)
-    return PolicyDetails(action_shares(case), groups, teller, hidden, returns, model_free_bounds(case, question))
+    bounds, regions = model_free_bounds(case, question), practice_regions(case)
+    return PolicyDetails(action_shares(case), groups, teller, hidden, returns, bounds, regions)

@@ -17,7 +17,7 @@ from repbm.core import InputError, partial_file, partial_folder, writing
 RUN = "run.json"
 """What makes a folder ours; moved last."""
 _COMPLETE = ".repbm.complete"
-_LATER = ("report.html",)
+_LATER = ("report.html", "report.pdf")
 """Ours too, though made later, by `repbm report`."""
 _NOBODYS = ("lost+found",)
 """What a file system puts at its root."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from repbm.core import InputError, Thresholds
+from repbm.evaluation._outcome import Outcome
 
 if TYPE_CHECKING:
     from repbm.models import ModelFit
@@ -77,6 +78,7 @@ class Question:
     details: bool = True
     threshold: tuple[float, ...] = ()
     """The probability of a return below each of these is wanted."""
+    outcome: Outcome = field(default_factory=Outcome)
 
     def __post_init__(self) -> None:
         if not all(map(math.isfinite, self.threshold)):
@@ -98,6 +100,7 @@ class Question:
             "seed": self.seed,
             "details": self.details,
             "threshold": list(self.threshold),
+            "outcome": asdict(self.outcome),
             "columns": dict(self.reading.columns),
             "all_terminated": self.reading.all_terminated,
             "ends": self.reading.ends,
@@ -124,4 +127,5 @@ class Question:
             fitting=Fitting(stored["fit"], stored["folds"], stored["refits"]),
             thresholds=Thresholds.of(stored["thresholds"]),
             threshold=tuple(stored["threshold"]),
+            outcome=Outcome(**stored["outcome"]),
         )

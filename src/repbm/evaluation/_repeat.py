@@ -103,6 +103,7 @@ class _Asked:
             thresholds=question.thresholds,
             individuals=individuals,
             threshold=question.threshold,
+            outcome=question.outcome,
             details=details,
             progress=progress,
             engine=engine,

@@ -11,10 +11,12 @@ import polars as pl
 
 from repbm.core import InputError, Thresholds, reason
 from repbm.doctor import Backtest, Examination
+from repbm.evaluation._cohort import Cohort
+from repbm.evaluation._columns import DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
 from repbm.evaluation._details import PolicyDetails
 from repbm.evaluation._options import Question
+from repbm.evaluation._outcome import Scale
 from repbm.evaluation._store import read, write
-from repbm.evaluation._tables import DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
 
 if TYPE_CHECKING:
     from repbm.models import Model
@@ -34,16 +36,21 @@ class Evaluation:
     `estimates`: policy, estimator, role, family, softened, headline (the answer, which stands first), value, low, high,
     level, std_error, logged_mean (the mean return of the log: what is done now), difference (value - logged_mean),
     difference_low, difference_high, episodes, effective_episodes, behavior (logged or estimated, where the estimator
-    weighs by it) and note.
+    weighs by it), verdict and supported (what the log supports, of the policy), disagreeing (of the answer: estimators
+    that say otherwise) and note.
     `individuals`: policy, estimator, episode, value (what is expected under the policy), low, high (its interval),
     outcome_low, outcome_high (the interval of what may come of this individual), logged_value (what is expected with
     what is done now), difference (value - logged_value), difference_low, difference_high, source (log or new), support
-    (the chance to meet only what the log shows, where it was looked at), refused (why there is no value).
+    (the chance to meet only what the log shows, where it was looked at), refused (why there is no value), and, with
+    details, recommended and given (the first action, of the policy and of the log), similar (so many logged individuals
+    who began most alike), similar_recommended (how many of them were given what is recommended), similar_return (what
+    these earned) and nearest (the first of them, by name).
     `diagnostics`: policy, step, alive, factual, counterfactual, u, effective_episodes, and, where a model was fitted
     for the policy, the terms of its bound: risk_behavior, risk_policy, distance, deviation (see
     `repbm.inference.bound_terms`).
-    `ranking`: the answers of all policies, the best first: policy, estimator, value, low, high, probability_best (the
-    share of resampled logs on which it is), to_best (value minus that of the best), to_best_low, to_best_high.
+    `ranking`: the answers of all policies, the best first, those that the log does not support last: policy, estimator,
+    value, low, high, probability_best (the share of resampled logs on which it is), to_best (value minus that of the
+    best), to_best_low, to_best_high.
     `episodes`: every logged episode, its logged_return and the state it began in.
     """
 
@@ -52,6 +59,10 @@ class Evaluation:
     diagnostics: pl.DataFrame
     ranking: pl.DataFrame
     episodes: pl.DataFrame
+    scale: Scale
+    """What returns can be, and whether they are 0 or 1."""
+    cohort: Cohort | None
+    """Who is in the log; None without details."""
     examination: Examination
     """What the doctor says of the log, and what it supports, policy by policy."""
     backtest: Backtest | None
@@ -80,6 +91,8 @@ class Evaluation:
     def write(self, folder: str | Path, further: Mapping[str, bytes] | None = None) -> None:
         """Store everything but the models in `folder`, with further files by name, all or nothing."""
         details = {
+            "outcome": self.scale.to_dict(),
+            "cohort": None if self.cohort is None else self.cohort.to_dict(),
             "doctor": self.examination.to_dict(),
             "backtest": None if self.backtest is None else self.backtest.to_dict(),
             "policies": {name: each.to_dict() for name, each in self.policies.items()},
@@ -109,6 +122,8 @@ class Evaluation:
             diagnostics=tables["diagnostics"],
             ranking=tables["ranking"],
             episodes=tables["episodes"],
+            scale=Scale.stored(details["outcome"]),
+            cohort=None if details["cohort"] is None else Cohort.stored(details["cohort"]),
             examination=Examination.of(details["doctor"], rules),
             backtest=None if stored is None else Backtest.of(stored),
             policies={name: PolicyDetails.of(each) for name, each in details["policies"].items()},

@@ -10,8 +10,9 @@ import polars as pl
 
 from repbm.core import Thresholds
 from repbm.data import spread_episodes
-from repbm.doctor import Verdict, possible_returns
+from repbm.doctor import NOT_SUPPORTED, Verdict, possible_returns
 from repbm.estimators import Case, Estimate, EstimatorSpec, GroupSums, IndividualValues, Role
+from repbm.evaluation._columns import BOUND_TERMS, DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
 from repbm.evaluation._critics import critic_kind
 from repbm.evaluation._headline import Entry, disagreements, headline
 from repbm.inference import (
@@ -49,7 +50,10 @@ class Tables:
         thresholds: Thresholds,
         learned: LearnedBehavior | None = None,
         sample: str = "",
+        sign: int = 1,
     ) -> None:
+        """`sign` is -1 where less is better."""
+        self.sign = sign
         self.level, self.resampling, self.thresholds, self.learned = level, resampling, thresholds, learned
         self.sample = sample
         """What is to be said of the episodes, if they are not all of the log."""
@@ -73,20 +77,22 @@ class Tables:
             bounds = refits.interval(estimate.value, self.level)
         possible = possible_returns(case)
         bounds = _within(_finite_interval(bounds), possible)
+        value = _clipped(estimate.value, possible) if spec.role is Role.CORRECTED else estimate.value
         gain, gain_bounds = difference(estimate, bounds, case.returns, self.level, self.resampling, refits)
-        gain_bounds = _finite_interval(gain_bounds)
+        logged = float(case.returns.mean())
+        gain_bounds = _within(_finite_interval(gain_bounds), (possible[0] - logged, possible[1] - logged))
         self._chance[policy] = float(case.returns.std() / np.sqrt(len(case.returns)))
+        if value is not None and value != estimate.value:
+            gain = value - logged
         learned = self.learned if weighted else None
         row = _row(policy, spec, estimate, bounds, gain, gain_bounds) | {
             "level": self.level,
-            "logged_mean": float(case.returns.mean()),
+            "logged_mean": logged,
             "episodes": len(case.data),
             "behavior": None if not weighted else "logged" if learned is None else "estimated",
             "note": self._note(spec, case, estimate, bounds, learned, possible),
         }
-        if spec.role is Role.CORRECTED:
-            row["value"] = _clipped(estimate.value, possible)
-        self.estimates.append(row)
+        self.estimates.append(row | {"value": value})
         found = contender(estimate, self.resampling, refits)
         if found is not None:
             self._contenders[policy, name] = found
@@ -124,8 +130,10 @@ class Tables:
             self._contenders[policy, spec.name] = found
 
     def settle(self, policy: str, verdict: Verdict) -> None:
-        """Name the answer among the rows of a policy, and put it first."""
+        """Say in every row of a policy what the log supports, name the answer among them, and put it first."""
         rows = [row for row in self.estimates if row["policy"] == policy]
+        for row in rows:
+            row |= {"verdict": verdict.word, "supported": verdict.supported}
         entries = [Entry(self._specs[policy, row["estimator"]], row) for row in rows]
         answer = headline(entries, verdict)
         if answer is None:
@@ -133,6 +141,7 @@ class Tables:
         rows[answer]["headline"] = True
         apart = disagreements(entries, answer, verdict, self.thresholds.headline, self._chance.get(policy, 0.0))
         if apart:
+            rows[answer]["disagreeing"] = ", ".join(apart)
             said = f"{', '.join(apart)} {'says' if len(apart) == 1 else 'say'} otherwise"
             rows[answer]["note"] = "; ".join(part for part in (rows[answer]["note"], said) if part)
         first = self.estimates.index(rows[0])
@@ -169,7 +178,8 @@ class Tables:
         for prefix, (low, high) in ends.items():
             known |= {f"{prefix}low": low, f"{prefix}high": high}
         known = {key: np.clip(numbers, *possible) for key, numbers in known.items()}
-        low, high = found.gains(self.level)
+        reach = possible[1] - possible[0]
+        low, high = (np.clip(ends, -reach, reach) for ends in found.gains(self.level))
         known |= {"difference": known["value"] - known["logged_value"], "difference_low": low, "difference_high": high}
         self._append(policy, name, labels, source, known)
 
@@ -188,6 +198,12 @@ class Tables:
             if len(frame) and frame.select("policy", "source").row(0) == (policy, source):
                 told = [pl.when(column.is_null()).then(pl.col(name)).alias(name) for name in _TOLD]
                 self.individuals[k] = frame.with_columns(*told, refused=column)
+
+    def compare(self, policy: str, source: str, found: pl.DataFrame | None) -> None:
+        """Put what is recommended and what became of similar individuals beside the values, by whichever estimator."""
+        for k, frame in enumerate(self.individuals):
+            if found is not None and len(frame) and frame.select("policy", "source").row(0) == (policy, source):
+                self.individuals[k] = frame.with_columns(found.get_columns())
 
     def answer(self, policy: str) -> dict[str, Any] | None:
         """The row of the answer, once it is settled."""
@@ -226,10 +242,10 @@ class Tables:
         """Step by step; of all episodes where the log was read in parts, but for what a model is asked."""
         frame = pl.DataFrame(diagnostics(case) if sums is None else group_diagnostics(sums))
         frame = frame.with_columns(pl.lit(policy).alias("policy"))
-        terms: dict[str, pl.Series | pl.Expr] = {name: pl.lit(None, pl.Float64) for name in _BOUND}
+        terms: dict[str, pl.Series | pl.Expr] = {name: pl.lit(None, pl.Float64) for name in BOUND_TERMS}
         if model is not None:
             found = bound_terms(case, model.losses(case.data))
-            known = {name: pl.Series(getattr(found, name), dtype=pl.Float64).fill_nan(None) for name in _BOUND}
+            known = {name: pl.Series(getattr(found, name), dtype=pl.Float64).fill_nan(None) for name in BOUND_TERMS}
             terms = {name: each.extend_constant(None, len(frame) - len(each)) for name, each in known.items()}
         made = frame.with_columns(**terms).select(pl.col(name).cast(kind) for name, kind in DIAGNOSTICS.items())
         self.diagnostics.append(made)
@@ -272,11 +288,17 @@ class Tables:
         return "" if chosen is None else f"values are learned from {len(chosen)} of {len(case.data)} episodes"
 
     def ranking(self) -> pl.DataFrame:
-        """The answers of all policies, the best first, each with the probability that it is, and beside the best."""
+        """The answers of all policies, the best first, each with the probability that it is, and beside the best.
+
+        Where the log supports some, those that it does not support come last, and do not compete.
+        """
         answers = {row["policy"]: row for row in self.estimates if row["headline"]}
         rivals = {name: self._contenders[name, row["estimator"]] for name, row in answers.items()}
-        chances = probabilities_best(rivals) if len(rivals) > 1 else None
-        order = sorted(rivals, key=lambda name: -rivals[name].value)
+        refused = {name for name, row in answers.items() if row["verdict"] == NOT_SUPPORTED}
+        refused = set() if len(refused) == len(rivals) else refused
+        fair = {name: each.times(self.sign) for name, each in rivals.items() if name not in refused}
+        chances = probabilities_best(fair) if len(fair) > 1 else None
+        order = sorted(rivals, key=lambda name: (name in refused, -self.sign * rivals[name].value))
         rows = []
         for name in order:
             bounds = paired_difference(rivals[name], rivals[order[0]], self.level)
@@ -284,7 +306,7 @@ class Tables:
             rows.append(
                 {
                     **{key: answers[name][key] for key in ("policy", "estimator", "value", "low", "high")},
-                    "probability_best": None if chances is None else chances[name],
+                    "probability_best": None if chances is None else chances.get(name),
                     "to_best": rivals[name].value - rivals[order[0]].value,
                     "to_best_low": None if behind is None else behind[0],
                     "to_best_high": None if behind is None else behind[1],
@@ -298,63 +320,7 @@ class Tables:
         return estimates, individuals, pl.concat(self.diagnostics)
 
 
-ESTIMATES = {
-    "policy": pl.String,
-    "estimator": pl.String,
-    "role": pl.String,
-    "family": pl.String,
-    "softened": pl.Boolean,
-    "headline": pl.Boolean,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "level": pl.Float64,
-    "std_error": pl.Float64,
-    "logged_mean": pl.Float64,
-    "difference": pl.Float64,
-    "difference_low": pl.Float64,
-    "difference_high": pl.Float64,
-    "episodes": pl.Int64,
-    "effective_episodes": pl.Float64,
-    "behavior": pl.String,
-    "note": pl.String,
-}
-INDIVIDUALS = {
-    "policy": pl.String,
-    "estimator": pl.String,
-    "episode": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "outcome_low": pl.Float64,
-    "outcome_high": pl.Float64,
-    "logged_value": pl.Float64,
-    "difference": pl.Float64,
-    "difference_low": pl.Float64,
-    "difference_high": pl.Float64,
-    "source": pl.String,
-    "support": pl.Float64,
-    "refused": pl.String,
-}
 _TOLD = ("value", "low", "high", "outcome_low", "outcome_high", "difference", "difference_low", "difference_high")
-RANKING = {
-    "policy": pl.String,
-    "estimator": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "probability_best": pl.Float64,
-    "to_best": pl.Float64,
-    "to_best_low": pl.Float64,
-    "to_best_high": pl.Float64,
-}
-_BOUND = ("risk_behavior", "risk_policy", "distance", "deviation")
-DIAGNOSTICS = {
-    "policy": pl.String,
-    "step": pl.Int64,
-    "alive": pl.Int64,
-    **dict.fromkeys(("factual", "counterfactual", "u", "effective_episodes", *_BOUND), pl.Float64),
-}
 
 
 def _row(
@@ -376,6 +342,7 @@ def _row(
         "difference_low": gain_bounds.low,
         "difference_high": gain_bounds.high,
         "effective_episodes": estimate.effective_episodes,
+        "disagreeing": "",
     }
 
 

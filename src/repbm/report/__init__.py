@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from repbm.report._examination import examination_lines
-from repbm.report._tables import estimates_lines, estimates_tables, ranking_line
+from repbm.report._machine import plain_answers
+from repbm.report._scale import Shown
+from repbm.report._tables import answers_of, answers_table, estimates_lines, estimates_tables, ranking_line
 
 if TYPE_CHECKING:
     from repbm.evaluation import Evaluation
@@ -21,9 +23,13 @@ def report(evaluation: Evaluation) -> Report:
 
 
 __all__ = [
+    "Shown",
+    "answers_of",
+    "answers_table",
     "estimates_lines",
     "estimates_tables",
     "examination_lines",
+    "plain_answers",
     "ranking_line",
     "report",
 ]

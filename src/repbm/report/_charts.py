@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
-from repbm.core import number
+from repbm.report._scale import PLAIN, Shown
 
 if TYPE_CHECKING:
     from repbm.doctor import Backtest, Verdict
@@ -20,21 +21,26 @@ Chart = Any
 """Altair's charts have no common public type."""
 
 BLUE, ORANGE, GREEN, GRAY = "#0072b2", "#c45100", "#00795a", "#6b6b6b"
-_WIDTH = 600
+_WIDTH = 340
 _ROW = 24
+_SCALE = 1.3
 _MOST_STEPS = 400
-_LARGE = 1e6
-"""From here on axes write numbers in powers of ten."""
+_SHORT = " : ".join(
+    f"abs(datum.value) >= {large:g} ? format(datum.value / {large:g}, '.3~g') + ' {word}'"
+    for large, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
+)
+"""Numbers on axes: 2.4 billion in place of 2,400,000,000."""
 _FAR = 0.005
 """The share of individuals at either end that counts as far."""
 
 
-def forest_chart(rows: pl.DataFrame, logged_mean: float) -> Chart:
+def forest_chart(rows: pl.DataFrame, logged_mean: float, shown_as: Shown = PLAIN) -> Chart:
     """The estimates of a policy with their intervals, the answer on top in color, and what is done now as a line."""
     role = pl.when("headline").then(pl.lit(_ANSWER)).otherwise(pl.lit(_OTHERS))
     shown = _with_ends(rows.filter(pl.col("value").is_not_null()).with_columns(role.alias("role")), "estimator")
     window = _window(shown.with_columns(headline=pl.col("role") == _ANSWER), logged_mean)
-    return _intervals(shown, "value of the policy", (logged_mean, f"now: {number(logged_mean)}"), window)
+    line = (logged_mean, f"now: {shown_as.value(logged_mean)}")
+    return _intervals(shown, f"{shown_as.title}, following the policy", line, window, shown_as)
 
 
 def _window(rows: pl.DataFrame, logged_mean: float) -> tuple[float, float]:
@@ -86,8 +92,8 @@ def support_chart(steps: pl.DataFrame, verdict: Verdict) -> Chart:
 
 
 _GOING = "logged episodes that are still going"
-_FOLLOWING = "logged episodes that have done only what the policy would do"
-_KNOWN = "followers of the policy who have met only what the log shows"
+_FOLLOWING = "those that did only what the policy would do"
+_KNOWN = "followers who met only what the log shows"
 
 
 def ahead_chart(tested: Backtest) -> Chart:
@@ -116,7 +122,7 @@ def ahead_chart(tested: Backtest) -> Chart:
     return sized(alt.layer(rule, words, lines), 180)
 
 
-def backtest_chart(tested: Backtest) -> Chart:
+def backtest_chart(tested: Backtest, shown_as: Shown = PLAIN) -> Chart:
     """What the model says of what is done now, beside what happened, for groups of held-out individuals."""
     bins = tested.bins()
     data = pl.DataFrame(
@@ -141,35 +147,52 @@ def backtest_chart(tested: Backtest) -> Chart:
         .encode(x=alt.X("predicted:Q", scale=scale), y=alt.Y("observed:Q", scale=scale))
     )
     base = alt.Chart(data)
-    x = alt.X("predicted:Q", title="the model says (what is done now)", scale=scale)
+    axis = value_axis(shown_as)
+    x = alt.X("predicted:Q", title="the model says (what is done now)", scale=scale, axis=axis)
     bars = base.mark_rule(color=BLUE, strokeWidth=2).encode(
-        x=x, y=alt.Y("low:Q", title="the log says", scale=scale), y2="high:Q"
+        x=x, y=alt.Y("low:Q", title="the log says", scale=scale, axis=axis), y2="high:Q"
     )
     points = base.mark_point(filled=True, size=70, color=BLUE, opacity=1).encode(
-        x=x, y=alt.Y("observed:Q", title="the log says", scale=scale)
+        x=x, y=alt.Y("observed:Q", title="the log says", scale=scale, axis=axis)
     )
     return sized(alt.layer(diagonal, bars, points), 260, 300)
 
 
-def individuals_chart(values: Float[np.ndarray, " individuals"], mean: float) -> Chart:
-    """How the values of individuals are spread; the few far ones are counted in the bars at the edges."""
+def individual_bins(values: Float[np.ndarray, " individuals"]) -> tuple[np.ndarray, np.ndarray]:
+    """How many individuals have values between which edges; the few far ones are counted in the first and the last."""
     low, high = np.quantile(values, [_FAR, 1 - _FAR])
     inside = values[(values >= low) & (values <= high)]
     counts, edges = np.histogram(inside, bins=min(40, max(5, round(np.sqrt(len(values))))))
     counts[0] += (values < low).sum()
     counts[-1] += (values > high).sum()
-    data = pl.DataFrame({"from": edges[:-1], "to": edges[1:], "individuals": counts})
+    return counts, edges
+
+
+def individuals_chart(values: Float[np.ndarray, " individuals"], mean: float, shown_as: Shown = PLAIN) -> Chart:
+    """How the values of individuals are spread."""
+    counts, edges = individual_bins(values)
+    said = [
+        f"{shown_as.range(a, b)}: {count} individuals" for a, b, count in zip(edges, edges[1:], counts, strict=False)
+    ]
+    data = pl.DataFrame({"from": edges[:-1], "to": edges[1:], "individuals": counts, "said": said})
     scale = alt.Scale(zero=False, nice=False)
     bars = (
         alt.Chart(data)
         .mark_bar(color=BLUE, opacity=0.85)
         .encode(
-            x=alt.X("from:Q", bin="binned", title="value for the individual", scale=scale),
+            x=alt.X(
+                "from:Q",
+                bin="binned",
+                title=f"{shown_as.title}, for the individual",
+                scale=scale,
+                axis=value_axis(shown_as),
+            ),
             x2="to:Q",
+            description="said:N",
             y=alt.Y("individuals:Q", title="individuals", axis=alt.Axis(tickMinStep=1)),
         )
     )
-    middle = alt.Chart(pl.DataFrame({"mean": [mean], "label": [f"mean {number(mean)}"]}))
+    middle = alt.Chart(pl.DataFrame({"mean": [mean], "label": [f"mean {shown_as.value(mean)}"]}))
     rule = middle.mark_rule(color=ORANGE, strokeWidth=2).encode(x=alt.X("mean:Q", scale=scale))
     words = middle.mark_text(color=ORANGE, align="left", dx=4, baseline="bottom", dy=-4).encode(
         x=alt.X("mean:Q", scale=scale), y=alt.value(0), text="label:N"
@@ -177,18 +200,21 @@ def individuals_chart(values: Float[np.ndarray, " individuals"], mean: float) ->
     return sized(alt.layer(bars, rule, words), 180)
 
 
-def groups_chart(groups: Sequence[Group]) -> Chart:
+def groups_chart(groups: Sequence[Group], shown_as: Shown = PLAIN) -> Chart:
     """Mean gains of groups with their intervals, and zero as a line."""
     rows = [
         {"name": f"group {k + 1}", "value": group.gain, "low": group.low, "high": group.high}
         for k, group in enumerate(groups)
     ]
-    return _intervals(_with_ends(pl.DataFrame(rows), "name"), "gain against what is done now", (0.0, "no gain"))
+    return _intervals(
+        _with_ends(pl.DataFrame(rows), "name"), "difference to what is done now", (0.0, "none"), None, shown_as
+    )
 
 
-def ranking_chart(ranking: pl.DataFrame, logged_mean: float) -> Chart:
+def ranking_chart(ranking: pl.DataFrame, logged_mean: float, shown_as: Shown = PLAIN) -> Chart:
     """The answers of all policies with their intervals, the best first, and what is done now as a line."""
-    return _intervals(_with_ends(ranking, "policy"), "value", (logged_mean, f"now: {number(logged_mean)}"))
+    line = (logged_mean, f"now: {shown_as.value(logged_mean)}")
+    return _intervals(_with_ends(ranking, "policy"), shown_as.title, line, None, shown_as)
 
 
 _ANSWER, _OTHERS = "the answer", "other estimates"
@@ -202,7 +228,7 @@ def _with_ends(rows: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def _intervals(
-    rows: pl.DataFrame, title: str, line: tuple[float, str], window: tuple[float, float] | None = None
+    rows: pl.DataFrame, title: str, line: tuple[float, str], window: tuple[float, float] | None, shown_as: Shown
 ) -> Chart:
     """Values with their intervals by name, and a dashed line with its label above; what lies beyond a window is cut."""
     at, label = line
@@ -214,10 +240,10 @@ def _intervals(
         pl.col("value").clip(low, high).alias("place"),
         (pl.col("value") < low).alias("before"),
         (pl.col("value") > high).alias("after"),
-        _spoken("name", "value", "low", "high"),
+        _spoken("name", "value", "low", "high", shown_as),
     )
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
-    axis = alt.Axis(format=".3~g") if max(abs(low), abs(high)) >= _LARGE else alt.Axis()
+    axis = value_axis(shown_as)
     y = alt.Y("name:N", title=None, sort=data["name"].to_list())
     both = data["role"].n_unique() > 1
     colors = alt.Scale(domain=[_ANSWER, _OTHERS], range=[ORANGE, BLUE])
@@ -247,12 +273,19 @@ def _padded(ends: Sequence[float]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _spoken(name: str, value: str, low: str, high: str) -> pl.Expr:
+def value_axis(shown_as: Shown) -> alt.Axis:
+    """An axis of values: percentages of 0/1 outcomes, short numbers of others; no labels on top of each other."""
+    if shown_as.binary:
+        return alt.Axis(format="~%", tickCount=5, labelOverlap="greedy")
+    return alt.Axis(labelExpr=f"{_SHORT} : datum.label", tickCount=5, labelOverlap="greedy")
+
+
+def _spoken(name: str, value: str, low: str, high: str, shown_as: Shown) -> pl.Expr:
     """What a mark says when it is pointed at, or read aloud."""
 
     def sentence(row: dict[str, Any]) -> str:
-        reach = "" if row[low] == row[high] else f" ({number(row[low])} to {number(row[high])})"
-        return f"{row[name]}: {value} {number(row[value])}{reach}"
+        reach = "" if row[low] == row[high] else f" ({shown_as.range(row[low], row[high])})"
+        return f"{row[name]}: {value} {shown_as.value(row[value])}{reach}"
 
     return pl.struct(name, value, low, high).map_elements(sentence, return_dtype=pl.String).alias("said")
 
@@ -263,7 +296,7 @@ def sized(chart: Chart, height: int, width: int = _WIDTH) -> Chart:
         chart.properties(width=width, height=height, background="transparent")
         .configure(font="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif")
         .configure_axis(
-            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#e8e8e8", labelLimit=240
+            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#e8e8e8", labelLimit=150
         )
         .configure_view(stroke=None)
         .configure_legend(labelFontSize=12, labelLimit=_WIDTH)
@@ -276,6 +309,15 @@ def svg(chart: Chart) -> str:
     import vl_convert
 
     return vl_convert.vegalite_to_svg(chart.to_dict(format="vega-lite"))
+
+
+def drawn(chart: Chart) -> str:
+    """The same for a page: as wide as the page lets it, up to some more than its own size."""
+    found = svg(chart)
+    width = re.search(r'<svg[^>]*? width="([\d.]+)" height="[\d.]+"', found)
+    assert width is not None
+    style = f' style="width: min(100%, {_SCALE * float(width[1]):.0f}px)"'
+    return re.sub(r'(<svg[^>]*?) width="[\d.]+" height="[\d.]+"', lambda found: found[1] + style, found, count=1)
 
 
 def png(chart: Chart) -> bytes:

@@ -7,23 +7,24 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from repbm.report._charts import BLUE, GRAY, Chart, sized
+from repbm.report._charts import BLUE, GRAY, Chart, sized, value_axis
+from repbm.report._scale import PLAIN, Shown
 
 if TYPE_CHECKING:
     from repbm.inference import Confounding
 
 
-def confounding_chart(found: Confounding) -> Chart:
+def confounding_chart(found: Confounding, shown_as: Shown = PLAIN) -> Chart:
     """Bounds of the difference to what is done now against the strength of a hidden cause, and no difference."""
     data = pl.DataFrame({"gamma": found.gammas, "low": found.difference_low, "high": found.difference_high})
-    axis = alt.Axis(values=list(found.gammas), format="~g")
+    axis = alt.Axis(values=list(found.gammas), format="~g", labelOverlap="greedy")
     x = alt.X(
         "gamma:Q",
         title="odds of an action, times as large or small",
         scale=alt.Scale(type="log", nice=False),
         axis=axis,
     )
-    y = {"title": "difference to now", "scale": alt.Scale(zero=False)}
+    y = {"title": "difference to now", "scale": alt.Scale(zero=False), "axis": value_axis(shown_as)}
     base = alt.Chart(data)
     area = base.mark_area(color=BLUE, opacity=0.25).encode(x=x, y=alt.Y("low:Q", **y), y2="high:Q")
     ends = [base.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=alt.Y(f"{end}:Q", **y)) for end in ("low", "high")]

@@ -1,55 +1,131 @@
-"""The table of estimates, for a terminal and for a pipe."""
+"""Estimates as text: the answers alone, or every estimator; for a terminal and for a pipe."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import polars as pl
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from repbm.core import number
+from repbm.evaluation import Effect
+from repbm.report._scale import PLAIN, Shown
+
+_SAME = 1e-9
+"""Estimates whose numbers differ by less, relatively, are one: `is` and `pdis` where episodes have one step."""
+_NUMBERS = ("value", "low", "high", "difference_low", "difference_high", "effective_episodes")
 
 
-def _range(low: float, high: float, signed: bool = False) -> str:
-    return f"{number(low, signed)} to {number(high, signed)}"
+def answers_of(estimates: pl.DataFrame) -> list[dict[str, Any]]:
+    """The row of the answer of every policy; its first row where none has a value."""
+    rows = estimates.sort("headline", descending=True, maintain_order=True)
+    order = {name: k for k, name in enumerate(estimates["policy"].unique(maintain_order=True))}
+    first = rows.unique("policy", keep="first", maintain_order=True).iter_rows(named=True)
+    return sorted(first, key=lambda row: order[row["policy"]])
 
 
-def _cells(row: Mapping[str, Any], truth: Mapping[str, float]) -> dict[str, str]:
-    """One row as text, without policy and note."""
-    bounds = "-" if row["low"] is None else _range(row["low"], row["high"])
+def merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of one policy, those with the same numbers once, under all their names."""
+    kept: list[dict[str, Any]] = []
+    for row in rows:
+        twin = next((one for one in kept if row["value"] is not None and _same(one, row)), None)
+        if twin is None:
+            kept.append(dict(row))
+        else:
+            twin["estimator"] = f"{twin['estimator']}, {row['estimator']}"
+    return kept
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    if (one["role"], one["note"]) != (other["role"], other["note"]):
+        return False
+    pairs = [(one[name], other[name]) for name in _NUMBERS]
+    return all(a is b if a is None or b is None else bool(np.isclose(a, b, rtol=_SAME, atol=0)) for a, b in pairs)
+
+
+def disagreement(row: Mapping[str, Any], estimates: pl.DataFrame, shown: Shown) -> str:
+    """Who says otherwise than the answer, and what; empty where nobody does."""
+    names = row["disagreeing"].split(", ") if row["disagreeing"] else []
+    own = estimates.filter(pl.col("policy") == row["policy"], pl.col("estimator").is_in(names))
+    said = [f"{name} ({shown.value(value)})" for name, value in own.select("estimator", "value").iter_rows()]
+    if not said:
+        return ""
+    together = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
+    return f"{together} {'says' if len(said) == 1 else 'say'} otherwise"
+
+
+def _cells(row: Mapping[str, Any], shown: Shown, truth: Mapping[str, float]) -> dict[str, str]:
+    """The numbers of one row as text."""
     cells = {
-        "estimator": row["estimator"],
-        "value": number(row["value"]),
-        f"{row['level']:.0%} interval": bounds,
+        shown.title: shown.value(row["value"]),
+        f"{row['level']:.0%} interval": shown.range(row["low"], row["high"]),
     }
     if truth:
         error = None if row["value"] is None else row["value"] - truth[row["policy"]]
-        cells |= {"truth": number(truth[row["policy"]]), "error": number(error)}
-    else:
-        gains = "-" if row["difference_low"] is None else _range(row["difference_low"], row["difference_high"], True)
-        cells |= {"against now": number(row["difference"], True), "its interval": gains}
-    return cells | {"effective episodes": number(row["effective_episodes"])}
+        return cells | {"truth": number(truth[row["policy"]]), "error": number(error)}
+    bounds = shown.differences(row["difference_low"], row["difference_high"])
+    return cells | {"against now": shown.difference(row["difference"]), "its interval": bounds}
+
+
+def answers_table(
+    estimates: pl.DataFrame,
+    verdicts: Mapping[str, str],
+    truth: Mapping[str, float] | None = None,
+    shown: Shown = PLAIN,
+) -> Iterator[Table | str]:
+    """For a terminal, at most a screen: one row a policy, then what the log supports, and who says otherwise.
+
+    `verdicts` are sentences; policies with the same one share it.
+    """
+    rows = answers_of(estimates)
+    title = f"what {rows[0]['episodes']} logged episodes say"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("policy", overflow="fold")
+    for name in _cells(rows[0], shown, truth or {}):
+        table.add_column(name, justify="right")
+    table.add_column("verdict")
+    for row in rows:
+        table.add_row(row["policy"], *_cells(row, shown, truth or {}).values(), row["verdict"])
+    yield table
+    if not truth:
+        yield f"now: {shown.value(rows[0]['logged_mean'])}, the mean return of the log"
+    sentences: dict[str, list[str]] = {}
+    for row in rows:
+        sentences.setdefault(verdicts[row["policy"]], []).append(row["policy"])
+    yield from (f"{', '.join(names)}: {sentence}" for sentence, names in sentences.items())
+    if shown.binary and not truth:
+        effects = ((row["policy"], Effect.of(row)) for row in rows)
+        yield from (f"{name}: {shown.effect(effect)}" for name, effect in effects if effect is not None)
+    for row in rows:
+        doubts = [disagreement(row, estimates, shown), row["note"] if row["low"] is None else ""]
+        yield from (f"{row['policy']}: {doubt}" for doubt in doubts if doubt)
 
 
 def estimates_tables(
-    estimates: pl.DataFrame, truth: Mapping[str, float] | None = None, verdicts: Mapping[str, str] | None = None
+    estimates: pl.DataFrame,
+    verdicts: Mapping[str, str],
+    truth: Mapping[str, float] | None = None,
+    shown: Shown = PLAIN,
 ) -> Iterator[Table | str]:
     """For a terminal: one table a policy, the answer first, the truth where it is known, then what is to be noted."""
     for (policy,), group in estimates.group_by("policy", maintain_order=True):
-        rows = list(group.iter_rows(named=True))
+        rows = merged(list(group.iter_rows(named=True)))
         table = Table(title=f"{policy}: what {rows[0]['episodes']} logged episodes say", title_justify="left")
-        for name in _cells(rows[0], truth or {}):
-            table.add_column(
-                name, justify="left" if name == "estimator" else "right", no_wrap=name != "effective episodes"
-            )
+        table.add_column("estimator", no_wrap=True)
+        for name in _cells(rows[0], shown, truth or {}):
+            table.add_column(name, justify="right", no_wrap=True)
+        table.add_column("effective episodes", justify="right")
         for row in rows:
-            table.add_row(*_cells(row, truth or {}).values(), style="bold" if row["headline"] else "")
+            effective = number(row["effective_episodes"])
+            style = "bold" if row["headline"] else ""
+            table.add_row(row["estimator"], *_cells(row, shown, truth or {}).values(), effective, style=style)
         yield table
-        if verdicts:
-            yield f"{policy}: {verdicts[str(policy)]}"
+        yield f"{policy}: {verdicts[str(policy)]}"
         if not truth:
-            now = number(rows[0]["logged_mean"])
+            now = shown.value(rows[0]["logged_mean"])
             yield f"now: {now}, the mean return of the log; a value less this is 'against now'"
         notes: dict[str, list[str]] = {}
         for row in rows:
@@ -60,22 +136,36 @@ def estimates_tables(
 
 
 def estimates_lines(
-    estimates: pl.DataFrame, truth: Mapping[str, float] | None = None, verdicts: Mapping[str, str] | None = None
+    estimates: pl.DataFrame,
+    verdicts: Mapping[str, str] | None = None,
+    truth: Mapping[str, float] | None = None,
+    answers: bool = False,
+    shown: Shown = PLAIN,
 ) -> Iterator[str]:
-    """For a pipe: plain lines, cells separated by tabs."""
-    for k, row in enumerate(estimates.iter_rows(named=True)):
-        cells = {"policy": row["policy"], **_cells(row, truth or {}), "headline": "yes" if row["headline"] else ""}
-        cells |= {"verdict": verdicts[row["policy"]]} if verdicts else {}
+    """For a pipe: plain lines, cells separated by tabs; the answers alone, or every estimator.
+
+    `verdicts` are sentences: they stand with the answer of their policy.
+    """
+    first = {row["policy"]: row["estimator"] for row in answers_of(estimates)}
+    for k, row in enumerate(answers_of(estimates) if answers else estimates.iter_rows(named=True)):
+        cells = {"policy": row["policy"], "estimator": row["estimator"], **_cells(row, shown, truth or {})}
+        cells |= {"effective episodes": number(row["effective_episodes"])}
+        cells |= {"headline": "yes" if row["headline"] else ""}
+        if verdicts is not None:
+            told = first[row["policy"]] == row["estimator"]
+            cells |= {"verdict": verdicts[row["policy"]] if told else ""}
         cells |= {"note": row["note"]}
         if k == 0:
             yield "\t".join(cells)
         yield "\t".join(cells.values())
 
 
-def ranking_line(ranking: pl.DataFrame) -> str:
-    """All policies in one line, the best first."""
+def ranking_line(ranking: pl.DataFrame, shown: Shown = PLAIN, refused: Collection[str] = ()) -> str:
+    """All policies in one line, the best first; `refused` are those that the log does not support."""
     parts = []
     for row in ranking.iter_rows(named=True):
         chance = row["probability_best"]
-        parts.append(f"{row['policy']} {number(row['value'])}" + ("" if chance is None else f" (best: {chance:.0%})"))
+        lost = " (not supported)" if row["policy"] in refused else ""
+        said = lost if chance is None else f" (best: {chance:.0%})"
+        parts.append(f"{row['policy']} {shown.value(row['value'])}{said}")
     return f"ranking: {', '.join(parts)}"

@@ -1,25 +1,39 @@
-"""What estimators do, and what every estimate assumes, in plain words."""
+"""The words of the report: all in one file, so that it can be translated."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
+
+from markupsafe import Markup
 
 
 @dataclass(frozen=True)
 class Words:
     """The words of the report."""
 
-    estimators: dict[str, str]
+    estimators: Mapping[str, str]
     assumptions: tuple[str, ...]
+    page: Mapping[str, Any]
+    script: Mapping[str, str]
 
     @classmethod
     def read(cls) -> Words:
         found = tomllib.loads((files("repbm.report") / "page" / "words.toml").read_text("utf-8"))
-        return cls(found["estimators"], tuple(found["assumptions"]))
+        return cls(found["estimators"], tuple(found["assumptions"]), found["page"], found["script"])
 
     def meaning(self, family: str, softened: bool) -> str:
         """What an estimator does, in one sentence; empty for one of the user's own."""
         said = self.estimators.get(family, "")
         return f"{said}; the policy mixed with a little chance" if softened and said else said
+
+    def say(self, key: str, **given: Any) -> Markup:
+        """A sentence of the page; what is put into it is text, never tags."""
+        return Markup(self.page[key]).format(**given)
+
+    def plain(self, key: str, **given: Any) -> str:
+        """The same as text, for where no tags are."""
+        return self.page[key].format(**given)

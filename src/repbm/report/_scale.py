@@ -1,0 +1,87 @@
+"""Values of an outcome as people read them: with a unit, or, of 0/1 outcomes, as percentages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from repbm.core import number
+
+if TYPE_CHECKING:
+    from repbm.evaluation import Effect, Evaluation
+
+
+_MANY = 10
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How values of an outcome, and differences between them, are written."""
+
+    name: str = ""
+    unit: str = ""
+    binary: bool = False
+    sign: int = 1
+    """1 where more is better, else -1."""
+
+    @classmethod
+    def of(cls, evaluation: Evaluation) -> Shown:
+        outcome, scale = evaluation.question.outcome, evaluation.scale
+        return cls(outcome.name, outcome.unit, scale.binary and not outcome.unit, outcome.sign)
+
+    @property
+    def title(self) -> str:
+        """What stands over a column of values."""
+        return f"{self.name or 'value'}{f' ({self.unit})' if self.unit else ''}"
+
+    def value(self, value: float | None) -> str:
+        if value is None or not self.binary:
+            return number(value)
+        return f"{100 * value:.1f}%"
+
+    def difference(self, value: float | None) -> str:
+        """With its sign; of percentages in points."""
+        if value is None or not self.binary:
+            return number(value, signed=True)
+        return f"{100 * value:+.1f} points"
+
+    def size(self, difference: float | None) -> str:
+        """How large a difference is, whichever way."""
+        if difference is None or not self.binary:
+            return number(None if difference is None else abs(difference)) + (f" {self.unit}" if self.unit else "")
+        return f"{100 * abs(difference):.1f} percentage points"
+
+    def range(self, low: float | None, high: float | None) -> str:
+        return "-" if low is None or high is None else f"{self.value(low)} to {self.value(high)}"
+
+    def differences(self, low: float | None, high: float | None) -> str:
+        if low is None or high is None:
+            return "-"
+        return f"{self.difference(low).removesuffix(' points')} to {self.difference(high)}"
+
+    def is_better(self, difference: float) -> bool:
+        return self.sign * difference > 0
+
+    def effect(self, found: Effect) -> str:
+        """The absolute and the relative difference, and the number needed to treat, in words."""
+        said = self.difference(found.absolute).replace("points", "percentage points")
+        if found.relative is not None:
+            said = f"{said} ({100 * found.relative:+.1f}% relative to what is done now)"
+        if found.needed is None:
+            return f"{said}; how many must be treated for one is not known: there may be no difference"
+        kind = "benefit" if self.is_better(found.absolute) else "harm"
+        ends = self.counts(found.needed_low, found.needed_high)
+        return f"{said}; number needed to treat for one {kind}: {self.count(found.needed)} ({ends})"
+
+    def count(self, people: float | None) -> str:
+        """A number of people; with a digit more where they are few."""
+        if people is None:
+            return "-"
+        return f"{people:,.0f}" if people >= _MANY else f"{people:.1f}"
+
+    def counts(self, low: float | None, high: float | None) -> str:
+        return f"{self.count(low)} to {self.count(high)}"
+
+
+PLAIN = Shown()
+"""Numbers without a name or a unit."""

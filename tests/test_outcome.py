@@ -1,0 +1,148 @@
+"""Outcomes with a name, a unit and a direction; 0/1 outcomes as percentages, with the number needed to treat."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from repbm.core import InputError
+from repbm.evaluation import Effect, Evaluation, Outcome, Scale, evaluate, repeat
+from repbm.report import Shown, plain_answers
+from tests.pages import run
+
+
+def treated(count: int = 300, low: float = 0.0, high: float = 1.0) -> pl.DataFrame:
+    """Drug helps the sick: nine in ten have the better outcome with it, three in ten without."""
+    generator = np.random.default_rng(8)
+    sick = generator.integers(0, 2, count)
+    drug = generator.random(count) < 0.5
+    well = generator.random(count) < np.where(drug | (sick == 0), 0.9, 0.3)
+    return pl.DataFrame(
+        {
+            "episode": np.arange(count),
+            "obs_sick": sick,
+            "action": np.where(drug, "drug", "none"),
+            "reward": np.where(well, high, low),
+            "terminated": True,
+            "behavior_prob": 0.5,
+        }
+    )
+
+
+POLICIES = {"drug": lambda x: np.full(len(x), "drug"), "none": lambda x: np.full(len(x), "none")}
+
+
+@pytest.fixture(scope="module")
+def survival() -> Evaluation:
+    return evaluate(treated(), POLICIES, estimators=["corrected", "am"], outcome=Outcome("survival"), details=False)
+
+
+def answer(found: Evaluation, policy: str) -> dict:
+    return found.estimates.filter(pl.col("headline"), pl.col("policy") == policy).row(0, named=True)
+
+
+def test_shares_are_percentages_and_their_difference_is_in_points(survival: Evaluation) -> None:
+    assert survival.scale == Scale(0.0, 1.0, binary=True)
+    shown = Shown.of(survival)
+    assert shown.title == "survival"
+    assert (shown.value(0.777), shown.difference(-0.05), shown.differences(-0.1, 0.02)) == (
+        "77.7%",
+        "-5.0 points",
+        "-10.0 to +2.0 points",
+    )
+
+
+def test_the_number_needed_to_treat_is_one_over_the_difference(survival: Evaluation) -> None:
+    row = answer(survival, "drug")
+    found = Effect.of(row)
+    assert found is not None
+    assert found.relative == pytest.approx(row["value"] / row["logged_mean"] - 1)
+    assert found.needed == pytest.approx(1 / row["difference"])
+    assert found.needed_low == pytest.approx(1 / row["difference_high"])
+    assert found.needed_high == pytest.approx(1 / row["difference_low"])
+    assert "for one benefit" in Shown.of(survival).effect(found)
+    harm = Effect.of(answer(survival, "none"))
+    assert harm is not None
+    assert harm.needed is not None
+    assert harm.needed_low < harm.needed < harm.needed_high  # type: ignore[operator]
+    assert "for one harm" in Shown.of(survival).effect(harm)
+    unsure = Effect.of({**row, "difference_low": -0.01})
+    assert unsure is not None
+    assert unsure.needed is None
+    assert "not known" in Shown.of(survival).effect(unsure)
+
+
+def test_where_less_is_better_the_least_is_best(survival: Evaluation) -> None:
+    deaths = evaluate(
+        treated(low=1.0, high=0.0),
+        POLICIES,
+        estimators=["corrected"],
+        outcome=Outcome("deaths", better="less"),
+        details=False,
+    )
+    assert survival.ranking["policy"].to_list() == deaths.ranking["policy"].to_list() == ["drug", "none"]
+    assert deaths.ranking["value"][0] < deaths.ranking["value"][1]
+    np.testing.assert_allclose(deaths.ranking["probability_best"], survival.ranking["probability_best"])
+    found = Effect.of(answer(deaths, "drug"))
+    assert found is not None
+    assert "for one benefit" in Shown.of(deaths).effect(found)
+
+
+def test_nothing_lies_beyond_what_is_possible() -> None:
+    """All who got the drug lived: the value is at its limit, and so are its difference and all intervals."""
+    log = treated(60).with_columns(reward=(pl.col("action") == "drug").cast(pl.Float64))
+    found = evaluate(log, POLICIES["drug"], estimators=["corrected"], details=False)
+    row = found.estimates.row(0, named=True)
+    assert row["difference"] == pytest.approx(row["value"] - row["logged_mean"])
+    assert row["logged_mean"] + row["difference_high"] <= 1 + 1e-12
+    assert row["logged_mean"] + row["difference_low"] >= -1e-12
+    each = found.individuals.drop_nulls("difference_low")
+    assert each["difference_low"].min() >= -1  # type: ignore[operator]
+    assert each["difference_high"].max() <= 1  # type: ignore[operator]
+    assert each["low"].min() >= 0  # type: ignore[operator]
+    assert each["outcome_high"].max() <= 1  # type: ignore[operator]
+
+
+def test_other_outcomes_have_a_unit_and_no_percentages() -> None:
+    found = evaluate(
+        treated(40, high=12.5), POLICIES["drug"], estimators=["wis"], outcome=Outcome("stay", "days"), details=False
+    )
+    assert not found.scale.binary
+    assert Shown.of(found).title == "stay (days)"
+    assert plain_answers(found)["policies"][0]["effect"] is None
+    still = evaluate(treated(40, high=0.0), POLICIES["drug"], estimators=["wis"], details=False)
+    assert not still.scale.binary
+
+
+def test_the_command_stores_and_repeats_the_outcome(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    treated(60).write_csv("log.csv")
+    Path("drug.csv").write_text("sick,action\n*,drug\n")
+    words = "repbm evaluate log.csv --policy drug.csv --estimator wis --outcome survival --better more --out result"
+    code, shown = run([*words.split()])
+    assert code == 0
+    assert "survival" in shown
+    assert "%" in shown
+    stored = Evaluation.load("result")
+    assert stored.question.outcome == Outcome("survival")
+    assert stored.scale.binary
+    assert repeat("result").question.outcome == stored.question.outcome
+    code, shown = run([*words.split(), "--better", "higher"])
+    assert code == 2
+    assert "say more or less" in shown
+    with pytest.raises(InputError, match="one line"):
+        Outcome("two\nlines")
+
+
+def test_a_policy_that_is_not_supported_does_not_compete() -> None:
+    never = {"surgery": lambda x: np.where(x[:, 0] > 0, "surgery", "drug")}
+    found = evaluate(treated(100), {**never, **POLICIES}, estimators=["wis"], details=False)
+    assert found.ranking["policy"].to_list() == ["drug", "none", "surgery"]
+    assert found.ranking["probability_best"][2] is None
+    assert found.ranking["probability_best"][:2].sum() == pytest.approx(1)
+    assert found.ranking["to_best"][0] == 0
+    alone = evaluate(treated(100), never, estimators=["wis"], details=False)
+    assert alone.ranking["policy"].to_list() == ["surgery"]
