@@ -13,6 +13,7 @@ from repbm.cli._compilations import keep_compilations
 from repbm.cli._demo import demo
 from repbm.cli._doctor import doctor
 from repbm.cli._evaluate import evaluate
+from repbm.cli._init import init
 from repbm.cli._report import report
 from repbm.cli._reproduce import reproduce
 from repbm.cli._reproduction import reproduction
@@ -27,6 +28,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command()(init)
 app.command()(doctor)
 app.command()(evaluate)
 app.command()(value)

@@ -6,14 +6,18 @@ from repbm.evaluation._folder import check_target
 from repbm.evaluation._options import Fitting, Question, Reading
 from repbm.evaluation._repeat import repeat, value_individuals
 from repbm.evaluation._result import Evaluation
+from repbm.evaluation._study import STUDY, Outcome, Study
 
 __all__ = [
     "SHOWN_INDIVIDUALS",
+    "STUDY",
     "Evaluation",
     "Fitting",
+    "Outcome",
     "PolicyDetails",
     "Question",
     "Reading",
+    "Study",
     "check_target",
     "evaluate",
     "repeat",
