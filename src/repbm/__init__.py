@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from repbm import report as report
     from repbm.core import InputError
     from repbm.data import Trajectories
-    from repbm.evaluation import Evaluation, evaluate
+    from repbm.evaluation import Evaluation, PolicyEvaluator, evaluate
     from repbm.logs import read_log
 
 _PACKAGES = (
@@ -50,12 +50,13 @@ _PACKAGES = (
 _HOMES = {
     "Evaluation": "evaluation",
     "InputError": "core",
+    "PolicyEvaluator": "evaluation",
     "Trajectories": "data",
     "evaluate": "evaluation",
     "read_log": "logs",
 }
 
-__all__ = ["Evaluation", "InputError", "Trajectories", "__version__", "evaluate", "read_log"]
+__all__ = ["Evaluation", "InputError", "PolicyEvaluator", "Trajectories", "__version__", "evaluate", "read_log"]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from repbm.evaluation._details import SHOWN_INDIVIDUALS, PolicyDetails, shown
 from repbm.evaluation._evaluate import evaluate
+from repbm.evaluation._evaluator import PolicyEvaluator
 from repbm.evaluation._folder import check_target
 from repbm.evaluation._options import Fitting, Question, Reading
 from repbm.evaluation._repeat import repeat, value_individuals
@@ -15,6 +16,7 @@ __all__ = [
     "Fitting",
     "Outcome",
     "PolicyDetails",
+    "PolicyEvaluator",
     "Question",
     "Reading",
     "Study",
