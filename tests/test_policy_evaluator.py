@@ -55,7 +55,9 @@ def test_the_same_numbers_and_one_reading() -> None:
 
 def test_the_manner_of_scikit_learn() -> None:
     made = PolicyEvaluator(discount=0.5, seed=3)
-    assert clone(made).get_params()["discount"] == 0.5
+    copy = clone(made)
+    assert isinstance(copy, PolicyEvaluator)
+    assert copy.get_params()["discount"] == 0.5
     assert repr(made) == "PolicyEvaluator(discount=0.5, seed=3)"
     with pytest.raises(NotFittedError, match="call fit"):
         made.evaluate(careful)

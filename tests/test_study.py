@@ -110,7 +110,7 @@ def test_reasons(tmp_path) -> None:
 
 
 def test_names_of_any_kind_come_back(monkeypatch, capfd) -> None:
-    odd = {"age": "a 'b', \\ c # d", "discharged": "Ende #1 = ja"}
+    odd = {"age": "a 'b', \\ c # d \t \U0001f600", "discharged": "Ende #1 = ja"}
     STAYS.rename(odd).write_csv("odd log.csv")
     monkeypatch.setattr(sys, "argv", ["repbm", "init", "odd log.csv", "--ends", "truncated", "--out", "odd.toml"])
     with pytest.raises(SystemExit):

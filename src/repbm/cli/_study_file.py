@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from repbm.logs import Proposal
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 MEANINGS = {
     "episode": "whose decision it is: rows of one patient, stay, customer belong together",
@@ -124,5 +124,10 @@ def _key(word: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A string of TOML: one of JSON, but for one character."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """A string of TOML."""
+    plain = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + _CONTROL.sub(_escaped, plain) + '"'
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"

@@ -56,6 +56,9 @@ class PolicyDetails:
     returns: ReturnDistribution | None = None
     guaranteed: tuple[float, float] | None = None
 
+    def __repr__(self) -> str:
+        return f"PolicyDetails({len(self.actions)} actions, {len(self.groups)} groups)"
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 

@@ -161,7 +161,7 @@ def evaluate(
         behavior=None if learned is None else described(learned),
         run=record(log, policy, policies, chosen, asked is None, individuals, data, question, engine, new),
         models=models,
-    )
+    ).numbered()
 
 
 class _Steps:

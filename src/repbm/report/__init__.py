@@ -9,6 +9,7 @@ from repbm.report._tables import estimates_lines, estimates_tables, ranking_line
 
 if TYPE_CHECKING:
     from repbm.evaluation import Evaluation
+    from repbm.report._charts import Chart
     from repbm.report._page import Report
 
 
@@ -20,10 +21,26 @@ def report(evaluation: Evaluation) -> Report:
     return Report(evaluation)
 
 
+def notebook_html(evaluation: Evaluation) -> str:
+    """An evaluation in short, for a notebook."""
+    from repbm.report._notebook import notebook_html
+
+    return notebook_html(evaluation)
+
+
+def chart_of(evaluation: Evaluation, name: str, policy: str | None = None) -> Chart:
+    """One chart of the report, as one of Altair."""
+    from repbm.report._notebook import chart_of
+
+    return chart_of(evaluation, name, policy)
+
+
 __all__ = [
+    "chart_of",
     "estimates_lines",
     "estimates_tables",
     "examination_lines",
+    "notebook_html",
     "ranking_line",
     "report",
 ]
