@@ -5,6 +5,7 @@ from repbm.logs._drawn import Drawn, bytes_of, draw_log
 from repbm.logs._ends import checked_ends
 from repbm.logs._files import files_of, stands_for_files
 from repbm.logs._individuals import Individuals, read_individuals
+from repbm.logs._minari import write_minari
 from repbm.logs._proposal import Guess, Proposal, propose
 from repbm.logs._read import read_log
 from repbm.logs._tables import Source
@@ -27,4 +28,5 @@ __all__ = [
     "read_log",
     "stands_for_files",
     "write_cells",
+    "write_minari",
 ]
