@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from repbm import models as models
     from repbm import policies as policies
     from repbm import report as report
+    from repbm import web as web
     from repbm.core import InputError
     from repbm.data import Trajectories
     from repbm.evaluation import Evaluation, PolicyEvaluator, evaluate
@@ -46,6 +47,7 @@ _PACKAGES = (
     "models",
     "policies",
     "report",
+    "web",
 )
 _HOMES = {
     "Evaluation": "evaluation",

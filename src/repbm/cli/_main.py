@@ -18,6 +18,7 @@ from repbm.cli._report import report
 from repbm.cli._reproduce import reproduce
 from repbm.cli._reproduction import reproduction
 from repbm.cli._rerun import rerun
+from repbm.cli._serve import serve
 from repbm.cli._train_policy import train_policy
 from repbm.cli._value import value
 
@@ -31,6 +32,7 @@ app = typer.Typer(
 app.command()(init)
 app.command()(doctor)
 app.command()(evaluate)
+app.command()(serve)
 app.command()(value)
 app.command()(report)
 app.command()(rerun)

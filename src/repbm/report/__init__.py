@@ -8,6 +8,9 @@ from repbm.report._examination import examination_lines
 from repbm.report._tables import estimates_lines, estimates_tables, ranking_line
 
 if TYPE_CHECKING:
+    import numpy as np
+    from jaxtyping import Float
+
     from repbm.evaluation import Evaluation
     from repbm.report._charts import Chart
     from repbm.report._page import Report
@@ -35,11 +38,19 @@ def chart_of(evaluation: Evaluation, name: str, policy: str | None = None) -> Ch
     return chart_of(evaluation, name, policy)
 
 
+def individuals_svg(values: Float[np.ndarray, " individuals"]) -> str:
+    """How values of individuals are spread, as a picture that can stand in a page."""
+    from repbm.report._charts import individuals_chart, svg
+
+    return svg(individuals_chart(values, float(values.mean())))
+
+
 __all__ = [
     "chart_of",
     "estimates_lines",
     "estimates_tables",
     "examination_lines",
+    "individuals_svg",
     "notebook_html",
     "ranking_line",
     "report",
