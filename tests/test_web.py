@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import json
 import os
 import re
 import signal
@@ -12,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
@@ -50,16 +49,16 @@ def served(session: Session) -> Iterator[str]:
         running.join()
 
 
-def session_of(folder: Path, count: int = 60, steps: int = 2, **policies: Policy) -> Session:
-    log = patients(count, steps).with_columns(pl.col("episode").str.replace("P001", HOSTILE, literal=True))
+def session_of(folder: Path, policies: Mapping[str, Policy]) -> Session:
+    log = patients(60, 2).with_columns(pl.col("episode").str.replace("P001", HOSTILE, literal=True))
     log.write_parquet(folder / "log.parquet")
-    return Session(Study(str(folder / "log.parquet")), policies or {"rules": DecisionTable.of_text(RULES)})
+    return Session(Study(str(folder / "log.parquet")), policies)
 
 
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Session]]:
-    hostile = {HOSTILE: DecisionTable.of_text(RULES), "rules": DecisionTable.of_text(RULES)}
-    session = session_of(tmp_path_factory.mktemp("live"), **hostile, logged=as_policy("column:action"))
+    tables = {name: DecisionTable.of_text(RULES) for name in (HOSTILE, "rules")}
+    session = session_of(tmp_path_factory.mktemp("live"), {**tables, "logged": as_policy("column:action")})
     with served(session) as address:
         yield address, session
 
@@ -121,7 +120,7 @@ def test_individuals_are_found_and_compared(live) -> None:
     page = asked(address, f"?of={number}&find=p03&compare=P031&compare=P007")[2]
     assert "Side by side" in page
     assert ">P007</th>" in page
-    assert "under found" in page
+    assert re.search(r"under \d+. found", page)
 
 
 def test_policies_that_are_no_tables_answer_too(live) -> None:
@@ -240,7 +239,7 @@ def test_a_person_works_with_it(live, tmp_path: Path) -> None:
         tab.get_by_label("age, rule 1").fill("<70")
         tab.get_by_role("button", name="What would happen?").click()
         first = tab.locator("#answer .figure").first.inner_text()
-        assert tab.locator("#answer h2").inner_text() == "live"
+        assert tab.locator("#answer h2").inner_text().endswith(". live")
         tab.get_by_label("age, rule 1").fill("<40")
         tab.get_by_role("button", name="What would happen?").click()
         assert tab.locator("#answer .figure").first.inner_text() != first
@@ -264,7 +263,6 @@ def test_a_person_works_with_it(live, tmp_path: Path) -> None:
         tab.get_by_role("button", name="What would happen?").click()
         assert "cannot be answered" in tab.locator("[role=alert]").inner_text()
         tab.goto(f"{address}?{urlencode({'find': HOSTILE, 'compare': HOSTILE})}")
-        assert tab.title() == f"repbm: {json.loads(json.dumps(tab.title()))[7:]}"
         assert tab.title() != "run"
         tab.set_viewport_size({"width": 390, "height": 800})
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390

@@ -57,7 +57,7 @@ class Session:
         data = self.evaluator.log_
         encoding = data.encoding
         named = data.names if encoding is None else tuple(coding.name for coding in encoding.codings)
-        action, first = ("action" if encoding is None else encoding.action), data.actions.labels[0]
+        action, first = (encoding and encoding.action) or "action", data.actions.labels[0]
         return DecisionTable((*named[:4], action), ((*["*"] * len(named[:4]), str(first)),), "new")
 
     def ask(self, name: str, policy: Policy) -> Answer:

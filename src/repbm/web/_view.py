@@ -133,7 +133,7 @@ def _compared(session: Session, answer: Answer | None, chosen: Sequence[str]) ->
     for one in session.answers:
         own = one.evaluation.individuals.filter(source="log")
         if len(own):
-            lines.append((one.name, [own.row(place, named=True) for place in places]))
+            lines.append((f"under {one.number + 1}. {one.name}", [own.row(place, named=True) for place in places]))
     begun = everybody.columns.index("logged_return") + 1
     return {"rows": rows, "states": everybody.columns[begun:], "policies": lines}
 
