@@ -182,7 +182,7 @@ def talk(command: list[str], answers: list[tuple[str, str]]) -> tuple[int, str]:
     ours, theirs = pty.openpty()
     running = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True)
     os.close(theirs)
-    said, place, until = "", 0, time.monotonic() + 60
+    said, place, until = "", 0, time.monotonic() + 300
 
     def listen() -> bool:
         nonlocal said

@@ -33,7 +33,7 @@ def init(
     from repbm.cli._target import target
     from repbm.core import InputError
     from repbm.evaluation import STUDY
-    from repbm.logs import propose, read_log
+    from repbm.logs import bytes_of, draw_log, propose
 
     if log == "-":
         raise InputError("standard input cannot be read again", fix="give a file")
@@ -45,7 +45,8 @@ def init(
         _show(proposal)
         if sys.stdin.isatty() and sys.stdout.isatty() if ask is None else ask:
             answers = corrected(answers, proposal)
-        data = read_log(log, columns=answers.reading_columns, ends=answers.ends, worth=answers.worth)
+        reading = {"columns": answers.reading_columns, "ends": answers.ends, "worth": answers.worth}
+        data = draw_log(log, bytes_of("2GB"), **reading).data
         place = out.absolute().parent
         beside = {name: _beside(words, place) for name, words in answers.policies.items()}
         text = study_text(_beside(log, place), out.name, answers, beside)
