@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 INSTALL := -m pip install --quiet --disable-pip-version-check --constraint
 PIP := $(BIN)/python $(INSTALL) constraints.txt
 FRAMEWORKS := .venv-frameworks
-ADAPTERS := $(addprefix tests/test_,learned_policies.py log_adapters.py onnx_policies.py policy_adapters.py)
+ADAPTERS := $(addprefix tests/test_,gymnasium.py learned_policies.py log_adapters.py onnx_policies.py policy_adapters.py)
 
 .PHONY: demo test types tests test-slow test-frameworks bench docs reproduction format clean
 

@@ -98,6 +98,7 @@ def test_the_contract_of_files(here, monkeypatch, capsys) -> None:
         "arguments",
         "log_sha256",
         "reading",
+        "numbered_episodes",
         "notes",
         "rules",
     }

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from repbm import models as models
     from repbm import policies as policies
     from repbm import report as report
+    from repbm import web as web
     from repbm.core import InputError
     from repbm.data import Trajectories
-    from repbm.evaluation import Evaluation, evaluate
+    from repbm.evaluation import Evaluation, PolicyEvaluator, evaluate
     from repbm.logs import read_log
 
 _PACKAGES = (
@@ -46,16 +47,18 @@ _PACKAGES = (
     "models",
     "policies",
     "report",
+    "web",
 )
 _HOMES = {
     "Evaluation": "evaluation",
     "InputError": "core",
+    "PolicyEvaluator": "evaluation",
     "Trajectories": "data",
     "evaluate": "evaluation",
     "read_log": "logs",
 }
 
-__all__ = ["Evaluation", "InputError", "Trajectories", "__version__", "evaluate", "read_log"]
+__all__ = ["Evaluation", "InputError", "PolicyEvaluator", "Trajectories", "__version__", "evaluate", "read_log"]
 
 
 def __getattr__(name: str) -> Any:

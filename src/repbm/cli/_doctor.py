@@ -6,19 +6,22 @@ from typing import Annotated
 
 import typer
 
-from repbm.cli._log_options import Columns, Ends, Gaps, Memory, Missing, Worth, columns_of, policies_of, worth_of
+from repbm.cli._log_options import Columns, Ends, Gaps, Memory, Missing, Worth, policies_of
 from repbm.cli._rules import Rules, thresholds_of
+from repbm.cli._study_options import asked_of
 
 
 def doctor(
-    log: Annotated[str, typer.Argument(help="As for evaluate: a CSV or Parquet file, a folder of them, or a dataset.")],
+    log: Annotated[
+        str, typer.Argument(help="As for evaluate: a CSV or Parquet file, a folder of them, a dataset, or a study.")
+    ],
     policy: Annotated[
         list[str] | None, typer.Option(help="As for evaluate: what does the log support? Repeatable.")
     ] = None,
     column: Columns = None,
     ends: Ends = None,
-    missing: Missing = "impute",
-    gaps: Gaps = "refuse",
+    missing: Missing = None,
+    gaps: Gaps = None,
     worth: Worth = None,
     memory: Memory = "2GB",
     rule: Rules = None,
@@ -36,19 +39,20 @@ def doctor(
     from repbm.logs import bytes_of, draw_log
     from repbm.report import examination_lines
 
-    policies = policies_of(policy or [], trust_pickle)
+    asked = asked_of(log, policy, column, ends, missing, gaps, worth)
+    policies, reading = policies_of(asked.policies, trust_pickle), asked.reading
     keep = list(dict.fromkeys(column for one in policies.values() for column in one.needs_columns))
     rules = thresholds_of(rule or [])
     data = draw_log(
-        log,
+        asked.log,
         bytes_of(memory),
         sizes=rules.memory,
-        columns=columns_of(column or []),
+        columns=reading.columns,
         keep=keep,
-        ends=ends,
-        missing=missing,
-        gaps=gaps,
-        worth=worth_of(worth or []),
+        ends=reading.ends,
+        missing=reading.missing,
+        gaps=reading.gaps,
+        worth=reading.worth,
         rules=rules.encoding,
     ).data
     for note in data.encoding.notes if data.encoding else ():

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from repbm.cli._engine_options import Engine, RayAddress, Workers
-from repbm.cli._log_options import (
-    Columns,
-    Ends,
-    Gaps,
-    Memory,
-    Missing,
-    Worth,
-    columns_of,
-    named_policies,
-    policies_of,
-    worth_of,
-)
+from repbm.cli._log_options import Columns, Ends, Gaps, Memory, Missing, Worth, policies_of
 from repbm.cli._rules import Rules, thresholds_of
+from repbm.cli._study_options import asked_of
 
 
 def evaluate(
@@ -28,30 +19,30 @@ def evaluate(
         str,
         typer.Argument(
             help="A CSV, Parquet or Excel file, a folder or a pattern of them, - for standard input; one row a step. "
-            "Also minari:NAME, and FILE.h5 of d3rlpy."
+            "Also minari:NAME, FILE.h5 of d3rlpy, and a study.toml, as `repbm init` writes it."
         ),
     ],
     policy: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             help="FILE.py:FUNCTION; FILE.csv (a decision table), FILE.onnx, FILE.pt (TorchScript), FILE.skops, "
             "FILE.zip (Stable-Baselines3), FILE.d3 (d3rlpy), FILE.npz; column:NAME, probability:NAME or "
-            "probabilities:NAME,...; with a name in front: NAME=... Repeatable."
+            "probabilities:NAME,...; with a name in front: NAME=... Repeatable. Default: those of the study."
         ),
-    ],
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="A folder for the results.")] = None,
     estimator: Annotated[
         list[str] | None,
         typer.Option(help="repbm, am, dr(repbm), wis, ... Repeatable; default: what the log supports."),
     ] = None,
-    discount: Annotated[float, typer.Option(help="Worth of a reward one step later.")] = 1.0,
+    discount: Annotated[float | None, typer.Option(help="Worth of a reward one step later. Default: 1.")] = None,
     horizon: Annotated[int | None, typer.Option(help="Cut every episode after so many steps.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the resampling behind intervals.")] = 0,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     column: Columns = None,
     ends: Ends = None,
-    missing: Missing = "impute",
-    gaps: Gaps = "refuse",
+    missing: Missing = None,
+    gaps: Gaps = None,
     worth: Worth = None,
     memory: Memory = "2GB",
     fit: Annotated[
@@ -76,7 +67,7 @@ def evaluate(
     ] = None,
     outcome: Annotated[str, typer.Option(help="What rewards add up to, in a word or two, as in survival.")] = "",
     unit: Annotated[str, typer.Option(help="The unit of it, as in days; 0/1 outcomes are shown as percentages.")] = "",
-    better: Annotated[str, typer.Option(help="Which is better, more or less of it.")] = "more",
+    better: Annotated[str, typer.Option(help="Which is better, more or less of it; default: more.")] = "",
     rule: Rules = None,
     save_model: Annotated[
         Path | None, typer.Option(help="Keep the model fitted for the policy (one policy only) for `repbm value`.")
@@ -108,9 +99,9 @@ def evaluate(
     from repbm.cli._pages import needs_folder, pages_of
     from repbm.cli._pdf import find_browser
     from repbm.cli._saved_model import check_model_file, save
-    from repbm.core import as_json
+    from repbm.core import InputError, as_json
     from repbm.engines import as_engine
-    from repbm.evaluation import Fitting, Outcome, Reading, check_target
+    from repbm.evaluation import Fitting, check_target
     from repbm.evaluation import evaluate as run
     from repbm.logs import bytes_of
     from repbm.report import plain_answers
@@ -120,30 +111,30 @@ def evaluate(
     elif plots or open_report or pdf:
         needs_folder(out)
     browser = find_browser() if pdf else None
-    words = named_policies(policy)
+    asked = asked_of(log, policy, column, ends, missing, gaps, worth, discount, horizon)
+    if not asked.policies:
+        raise InputError("no policy is given", fix="say --policy FILE, or name one in the study")
     if save_model is not None:
-        check_model_file(save_model, len(words))
+        check_model_file(save_model, len(asked.policies))
     with as_engine(engine, workers, ray_address) as where, progress(quiet) as told:
         evaluation = run(
-            log,
-            policies_of(policy, trust_pickle),
+            asked.log,
+            policies_of(asked.policies, trust_pickle),
             estimators=estimator,
-            discount=discount,
-            horizon=horizon,
+            discount=asked.discount,
+            horizon=asked.horizon,
             level=level,
             seed=seed,
-            reading=Reading(
-                columns_of(column or []), None, ends, missing, gaps, worth_of(worth or []), bytes_of(memory)
-            ),
+            reading=replace(asked.reading, memory=bytes_of(memory)),
             fitting=Fitting(fit, folds, refits),
             thresholds=thresholds_of(rule or []),
             individuals=individuals,
             threshold=threshold or (),
-            outcome=Outcome(outcome, unit, better),
+            outcome=asked.outcome.with_words(outcome, unit, better),
             details=out is not None or sensitivity or guaranteed or bool(threshold),
             progress=told,
             engine=where,
-        ).with_policies(words)
+        ).with_policies(asked.policies)
     if save_model is not None:
         save(evaluation, save_model)
     if out is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,7 +22,10 @@ Ends = Annotated[
     ),
 ]
 Missing = Annotated[
-    str, typer.Option(help="Missing observations: impute (the median, and a column that says so) or refuse.")
+    str | None,
+    typer.Option(
+        help="Missing observations: impute (the median, and a column that says so) or refuse. Default: impute."
+    ),
 ]
 Worth = Annotated[
     list[str] | None,
@@ -31,14 +35,14 @@ Memory = Annotated[
     str,
     typer.Option(help="About how much memory to take: of Parquet files that need more a sample of episodes is read."),
 ]
-Gaps = Annotated[str, typer.Option(help="Steps that are skipped: refuse or allow.")]
+Gaps = Annotated[str | None, typer.Option(help="Steps that are skipped: refuse or allow. Default: refuse.")]
 
 
-def policies_of(given: list[str], trust_pickle: bool) -> dict[str, Policy]:
+def policies_of(given: Mapping[str, str], trust_pickle: bool) -> dict[str, Policy]:
     """Each policy, by its own name."""
     from repbm.policies.adapters import as_policy
 
-    return {name: as_policy(words, trust_pickle=trust_pickle) for name, words in named_policies(given).items()}
+    return {name: as_policy(words, trust_pickle=trust_pickle) for name, words in given.items()}
 
 
 def named_policies(given: list[str]) -> dict[str, str]:

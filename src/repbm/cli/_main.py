@@ -13,10 +13,12 @@ from repbm.cli._compilations import keep_compilations
 from repbm.cli._demo import demo
 from repbm.cli._doctor import doctor
 from repbm.cli._evaluate import evaluate
+from repbm.cli._init import init
 from repbm.cli._report import report
 from repbm.cli._reproduce import reproduce
 from repbm.cli._reproduction import reproduction
 from repbm.cli._rerun import rerun
+from repbm.cli._serve import serve
 from repbm.cli._train_policy import train_policy
 from repbm.cli._value import value
 
@@ -26,8 +28,10 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+app.command()(init)
 app.command()(doctor)
 app.command()(evaluate)
+app.command()(serve)
 app.command()(value)
 app.command()(report)
 app.command()(rerun)

@@ -21,6 +21,10 @@ class Categorical:
     codes: Integer[np.ndarray, " entries"]
     labels: tuple[Label, ...]
 
+    def __repr__(self) -> str:
+        more = ", ..." if len(self.labels) > 6 else ""
+        return f"Categorical({len(self.codes)} of {', '.join(map(repr, self.labels[:6]))}{more})"
+
     @classmethod
     def of(cls, values: Any, labels: Sequence[Label] = ()) -> Categorical:
         """Code `values`; the given labels keep their codes, labels not among them follow in sorted order.

@@ -44,6 +44,13 @@ class Trajectories:
     columns: Mapping[str, Categorical | Float[np.ndarray, " steps"]] = field(default_factory=dict)
     encoding: Encoding | None = None
 
+    def __repr__(self) -> str:
+        known = "" if self.behavior is None else ", probabilities known"
+        return (
+            f"Trajectories({len(self)} episodes, {len(self.rewards)} steps, {len(self.actions.labels)} actions, "
+            f"{self.observations.shape[1]} observations{known})"
+        )
+
     @property
     def names(self) -> tuple[str, ...]:
         """What the log calls its observations; their numbers, from 0, where it names none."""

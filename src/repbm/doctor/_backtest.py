@@ -36,6 +36,10 @@ class Backtest:
     limit: float = 3.0
     """A gap of more standard errors than this is beyond chance."""
 
+    def __repr__(self) -> str:
+        away, error = self.gap
+        return f"Backtest({len(self.predicted)} individuals, off by {away:.4g}, standard error {error:.4g})"
+
     @property
     def gap(self) -> tuple[float, float]:
         """The mean of what the model predicts minus that of the log, and its standard error."""

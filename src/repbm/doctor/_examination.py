@@ -50,6 +50,12 @@ class Examination:
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     """What the log supports, policy by policy."""
 
+    def __repr__(self) -> str:
+        return (
+            f"Examination({self.episodes} episodes, {self.steps} steps, {len(self.findings)} findings, "
+            f"{len(self.verdicts)} verdicts)"
+        )
+
     @property
     def sound(self) -> bool:
         """Whether nothing is a problem, and every policy is supported."""

@@ -44,6 +44,9 @@ class Verdict:
     an action that the log shows nothing like."""
     rules: SupportRules = field(default_factory=SupportRules)
 
+    def __repr__(self) -> str:
+        return f"Verdict({self.sentence})"
+
     @property
     def models(self) -> bool:
         """Whether what is fitted may answer: every check holds."""

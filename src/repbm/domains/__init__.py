@@ -2,6 +2,7 @@
 
 from repbm.domains._benchmarks import benchmark_policy, benchmark_world
 from repbm.domains._cartpole import CartPole
+from repbm.domains._gymnasium import GYMNASIUM, collect_gymnasium
 from repbm.domains._hiv import HIV
 from repbm.domains._map2d import Map2D, map_behaviors
 from repbm.domains._mountaincar import MountainCar
@@ -11,6 +12,7 @@ from repbm.domains._tabular import TabularWorld
 from repbm.domains._tree import BinaryTree, enumerated_tree_bias, estimated_tree_behavior, tree_bias
 
 __all__ = [
+    "GYMNASIUM",
     "HIV",
     "BinaryTree",
     "CartPole",
@@ -23,6 +25,7 @@ __all__ = [
     "benchmark_policy",
     "benchmark_world",
     "collect",
+    "collect_gymnasium",
     "enumerated_tree_bias",
     "estimated_tree_behavior",
     "map_behaviors",

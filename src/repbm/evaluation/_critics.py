@@ -9,6 +9,7 @@ from repbm.core import InputError
 from repbm.engines import Engine
 from repbm.estimators import Case, EstimatorSpec, MarginalCritic
 from repbm.evaluation._options import Question
+from repbm.evaluation._shared import SharedCritics
 
 if TYPE_CHECKING:
     from repbm.critics import CriticKind, CriticSpec, FittedCritic
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
 class Critics:
     """Fits critics for the cases of one log; what was chosen from that log is chosen once."""
 
-    def __init__(self, question: Question, announce: Callable[[str], None], engine: Engine) -> None:
-        self.question, self.announce, self.engine = question, announce, engine
+    def __init__(
+        self, question: Question, announce: Callable[[str], None], engine: Engine, shared: SharedCritics
+    ) -> None:
+        self.question, self.announce, self.engine, self.shared = question, announce, engine, shared
         self.scores: Comparison | None = None
         self._fitted: dict[tuple[str, Case | None], FittedCritic] = {}
 
@@ -46,11 +49,18 @@ class Critics:
     def _fit(self, missing: Mapping[tuple[str, Case | None], tuple[CriticKind, Case]]) -> None:
         from repbm.critics import fit_critics
 
+        known = {key: self.shared.fitted[key[0]] for key in missing if key[1] is None and key[0] in self.shared.fitted}
+        missing = {key: wanted for key, wanted in missing.items() if key not in known}
         wanted = [(case, self._spec(kind)) for kind, case in missing.values()]
-        given = {"scores": self.scores, "announce": self.announce, "engine": self.engine}
-        for key, found in zip(missing, fit_critics(wanted, self.question.seed, **given), strict=True):
-            self.scores = self.scores or found.scores
+        scores = self.shared.scores if any(spec.kind.uses_model for _, spec in wanted) else self.scores
+        given = {"scores": scores, "announce": self.announce, "engine": self.engine}
+        fitted = dict(zip(missing, fit_critics(wanted, self.question.seed, **given), strict=True))
+        for key, found in (known | fitted).items():
+            if found.scores is not None:
+                self.scores = self.shared.scores = self.shared.scores or found.scores
             self._fitted[key] = found
+            if key[1] is None:
+                self.shared.fitted[key[0]] = found
 
     def _key(self, kind: CriticKind, case: Case) -> tuple[str, Case | None]:
         shared = not kind.for_policy and self.question.fitting.folds == 1

@@ -58,6 +58,9 @@ class PolicyDetails:
     guaranteed: tuple[float, float] | None = None
     regions: tuple[PracticeRegion, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"PolicyDetails({len(self.actions)} actions, {len(self.groups)} groups)"
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 

@@ -46,13 +46,14 @@ from repbm.evaluation._outcome import Outcome, Scale
 from repbm.evaluation._practice import practice_regions
 from repbm.evaluation._record import described, episodes_table, record
 from repbm.evaluation._result import Evaluation
+from repbm.evaluation._shared import Shared, SharedCritics
 from repbm.evaluation._similar import compared
 from repbm.evaluation._steps import Steps
 from repbm.evaluation._tables import Tables
 from repbm.evaluation._whole import all_episodes
 from repbm.inference import Resampling
 from repbm.logs import Drawn, Source, draw_log, read_individuals
-from repbm.policies import ObservationPolicy, Policy, learn_behavior
+from repbm.policies import LearnedBehavior, ObservationPolicy, Policy, learn_behavior
 from repbm.policies.adapters import as_policy
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def evaluate(
     details: bool = True,
     progress: Progress | None = None,
     engine: Engine | str | None = None,
+    shared: Shared | None = None,
 ) -> Evaluation:
     """What would happen if we followed this policy instead? Answered from the log alone.
 
@@ -93,7 +95,7 @@ def evaluate(
     return, or several, of which the share of episodes below is, `outcome` what rewards add up to. Without `details`,
     what only a report shows (back-test, groups, support of individuals, hidden causes, spread of returns) is left out.
     `engine` is where critics are fitted: an engine, or the name of one, "process", "processes" or "ray"; the numbers
-    are the same.
+    are the same. `shared` keeps what is the same for other policies (see `PolicyEvaluator`).
     """
     assert isinstance(engine, Engine)
     below = tuple(float(one) for one in np.ravel(threshold))
@@ -103,9 +105,10 @@ def evaluate(
     asked = None if given is None else [as_estimator(one) for one in given]
     steps = Steps(progress)
     steps.begin("reading the log")
-    drawn = _read(log, policies, asked, question)
+    shared = shared or Shared()
+    drawn = _read(log, policies, asked, question, shared)
     data = drawn.data
-    examination = examine(data, thresholds=thresholds)
+    examination = shared.once(("examination", id(data)), lambda: examine(data, thresholds=thresholds))
     new = None
     if individuals is not None:
         new = read_individuals(individuals, data.observation_names, reading.columns, data.encoding)
@@ -116,15 +119,14 @@ def evaluate(
     acts = any(isinstance(case.policy, ObservationPolicy) for case in cases.values())
     if data.behavior is None and (_weighs(asked, cases) or (acts and len(data) > 1)):
         steps.learn()
-        learned = learn_behavior(data, seed, thresholds.behavior)
-        data = replace(data, behavior=learned.logged(data))
+        learned, data = _learned(data, question, shared)
         known = learned.probabilities
         cases = {name: replace(case, data=data, behavior=known, _softened={}) for name, case in cases.items()}
     chosen = {name: _default(case) if asked is None else asked for name, case in cases.items()}
 
     steps.plan(chosen, fitting.refits, details)
     whole = all_episodes(drawn, policies, question, steps.note)
-    critics = Critics(question, steps.note, engine)
+    critics = Critics(question, steps.note, engine, shared.once(("critics", id(data)), SharedCritics))
     critics.prepare((spec, case) for name, case in cases.items() for spec in chosen[name])
     tables = Tables(level, Resampling(data, seed, thresholds.intervals), thresholds, learned, drawn.note, outcome.sign)
     verdicts: dict[str, Verdict] = {}
@@ -172,7 +174,7 @@ def evaluate(
         behavior=None if learned is None else described(learned),
         run=record(log, policy, policies, chosen, asked is None, individuals, data, question, engine, new),
         models=models,
-    )
+    ).numbered()
 
 
 def _policies(given: Any) -> dict[str, Policy]:
@@ -189,38 +191,67 @@ def _read(
     policies: Mapping[str, Policy],
     asked: Sequence[EstimatorSpec] | None,
     question: Question,
+    shared: Shared,
 ) -> Drawn:
     """The log, or what memory allows of it, cut at the horizon; observations only where somebody looks at them."""
-    if isinstance(log, Trajectories):
-        return Drawn(log if question.horizon is None else log.until(question.horizon))
+    shared.about(log, question)
     keep = list(dict.fromkeys(column for policy in policies.values() for column in policy.needs_columns))
     needs = any(policy.needs_observations for policy in policies.values())
     needs = needs or any(spec.critic is not None for spec in asked or ())
 
-    def read(needs: bool) -> Drawn:
-        options = question.reading
-        return draw_log(
-            log,
-            options.memory,
-            question.seed,
-            question.thresholds.memory,
-            columns=options.columns,
-            keep=keep,
-            all_terminated=options.all_terminated,
-            ends=options.ends,
-            missing=options.missing,
-            gaps=options.gaps,
-            worth=options.worth,
-            needs_observations=needs,
-            rules=question.thresholds.encoding,
-        )
-
-    drawn = read(needs)
+    drawn = _opened(log, keep, needs, question, shared)
     data = drawn.data
     if data.behavior is None and not data.observations.shape[1] and _weighs(asked, {}) and len(data) > 1:
         # Read again: the behavior is learned from observations.
-        drawn = read(True)
-    return drawn if question.horizon is None else drawn.with_data(drawn.data.until(question.horizon))
+        return _opened(log, keep, True, question, shared)
+    return drawn
+
+
+def _opened(log: Source | Trajectories, keep: Sequence[str], needs: bool, question: Question, shared: Shared) -> Drawn:
+    """Some columns of the log."""
+
+    def read() -> Drawn:
+        options = question.reading
+        drawn = (
+            Drawn(log)
+            if isinstance(log, Trajectories)
+            else draw_log(
+                log,
+                options.memory,
+                question.seed,
+                question.thresholds.memory,
+                columns=options.columns,
+                keep=keep,
+                all_terminated=options.all_terminated,
+                ends=options.ends,
+                missing=options.missing,
+                gaps=options.gaps,
+                worth=options.worth,
+                needs_observations=needs,
+                rules=question.thresholds.encoding,
+            )
+        )
+        return drawn if question.horizon is None else drawn.with_data(drawn.data.until(question.horizon))
+
+    return shared.once(("log",) if isinstance(log, Trajectories) else ("log", tuple(keep), needs), read)
+
+
+def prepare(log: Source | Trajectories, question: Question, shared: Shared) -> Trajectories:
+    """The log, read, examined, and with the behavior learned where it does not tell it: all that needs no policy."""
+    shared.about(log, question)
+    data = _opened(log, (), True, question, shared).data
+    shared.once(("examination", id(data)), lambda: examine(data, thresholds=question.thresholds))
+    return data if data.behavior is not None or len(data) < 2 else _learned(data, question, shared)[1]
+
+
+def _learned(data: Trajectories, question: Question, shared: Shared) -> tuple[LearnedBehavior, Trajectories]:
+    """How probable logged actions were, and the log that tells it."""
+
+    def learn() -> tuple[LearnedBehavior, Trajectories]:
+        learned = learn_behavior(data, question.seed, question.thresholds.behavior)
+        return learned, replace(data, behavior=learned.logged(data))
+
+    return shared.once(("behavior", id(data)), learn)
 
 
 def _weighs(asked: Sequence[EstimatorSpec] | None, cases: Mapping[str, Case]) -> bool:

@@ -31,6 +31,12 @@ def episodes_table(case: Case) -> pl.DataFrame:
     )
 
 
+def numbered(labels: pl.Series) -> pl.Series:
+    """Labels that are whole numbers as such; others stay text."""
+    whole = labels.cast(pl.Int64, strict=False)
+    return whole if whole.null_count() == labels.null_count() else labels
+
+
 def described(learned: LearnedBehavior) -> dict[str, Any]:
     shown = learned.reliability
     return {
@@ -65,6 +71,7 @@ def record(
         "log_sha256": fingerprint(data if path is None else path),
         "reading": (data.encoding or Encoding.of_names(data.names)).to_dict(),
         "notes": _notes(policies, data, new),
+        "numbered_episodes": data.labels_of().dtype.kind in "iu",
         "rules": {name: one.text for name, one in policies.items()},
         "arguments": {
             "log": _words(log),

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from repbm.core import InputError, Thresholds, reason
+from repbm.core import InputError, Thresholds, number, reason
 from repbm.doctor import Backtest, Examination
 from repbm.evaluation._cohort import Cohort
 from repbm.evaluation._columns import DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
 from repbm.evaluation._details import PolicyDetails
 from repbm.evaluation._options import Question
 from repbm.evaluation._outcome import Scale
+from repbm.evaluation._record import numbered
+from repbm.evaluation._showing import chart_of, notebook_html, page_of
 from repbm.evaluation._store import read, write
 
 if TYPE_CHECKING:
@@ -83,6 +85,34 @@ class Evaluation:
         """What was asked, policies and estimators apart."""
         return Question.of(self.run["arguments"])
 
+    def __repr__(self) -> str:
+        words = [self._told(row) for row in self.estimates.filter("headline").iter_rows(named=True)]
+        return f"Evaluation({len(self.episodes)} episodes: {'; '.join(words) or 'no answer'})"
+
+    def _told(self, row: Mapping[str, Any]) -> str:
+        ends = "" if row["low"] is None else f" ({number(row['low'])} to {number(row['high'])})"
+        return f"{row['policy']} {number(row['value'])}{ends}, {self.examination.verdicts[row['policy']].word}"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the answers, their intervals, verdicts, and what other estimators say."""
+        return notebook_html(self)
+
+    def chart(self, name: str, policy: str | None = None) -> Any:
+        """A chart of the report, as one of Altair: estimates, support, individuals, groups or confounding of a policy
+        (needed if there are several), or ranking, ahead or backtest of all."""
+        return chart_of(self, name, policy)
+
+    def save(self, folder: str | Path) -> None:
+        """Store everything but the models in `folder`, with the report, as `repbm evaluate --out` does."""
+        self.write(folder, {"report.html": page_of(self).encode()})
+
+    def numbered(self) -> Evaluation:
+        """The same, with whole numbers for names of individuals and episodes where the log has such."""
+        if not self.run.get("numbered_episodes"):
+            return self
+        frames = (frame.with_columns(numbered(frame["episode"])) for frame in (self.individuals, self.episodes))
+        return replace(self, **dict(zip(("individuals", "episodes"), frames, strict=True)))
+
     def with_policies(self, words: Mapping[str, str]) -> Evaluation:
         """The same, told how the user wrote the policies: enough to load them again."""
         arguments = {**self.run["arguments"], "policies": dict(words)}
@@ -107,7 +137,7 @@ class Evaluation:
         """What `write` stored; the log is not needed."""
         tables, run, details = read(Path(folder), _SCHEMAS)
         try:
-            return cls._of(tables, run, details)
+            return cls._of(tables, run, details).numbered()
         except (AttributeError, KeyError, TypeError, ValueError) as fault:
             what = f"run.json or details.json is damaged ({reason(fault)})"
             raise InputError(what, where=str(folder), fix="evaluate again") from fault

@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 
 from repbm.core import InputError, stream
+from repbm.core._toml import one_of, settings, several, value, values
 from repbm.estimators import Case
 from repbm.experiments._experiment import Announce, Experiment, Task, Worker
 from repbm.experiments._gain import SETTINGS, gains
 from repbm.experiments._objectives import checked_objective
 from repbm.experiments._points import Point, Sweep, base_of, sweep_of
 from repbm.experiments._problems import WORLDS, Policies, Problem, Simulated, Tabular, Truth
-from repbm.experiments._toml import one_of, settings, several, value, values
 from repbm.models import (
     LinearMMD,
     Model,

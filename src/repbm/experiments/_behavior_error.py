@@ -11,13 +11,13 @@ import polars as pl
 from jaxtyping import Float
 
 from repbm.core import InputError, stream
+from repbm.core._toml import one_of, several, values
 from repbm.data import Trajectories
 from repbm.domains import Map2D, benchmark_policy, collect, map_behaviors, truth
 from repbm.estimators import Case, PerDecisionImportanceSampling
 from repbm.experiments._experiment import Announce, Experiment, Task, Worker
 from repbm.experiments._published import claims
 from repbm.experiments._resampling import mean_interval
-from repbm.experiments._toml import one_of, several, values
 from repbm.policies import NeighborPolicy
 
 _ROWS: dict[str, Any] = {

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from repbm.core._toml import one_of, parsed, value
 from repbm.experiments._balance import balance_of
 from repbm.experiments._behavior_error import behavior_error_of
 from repbm.experiments._experiment import Experiment
+from repbm.experiments._source import source
 from repbm.experiments._spec import SPECS, spec_of
-from repbm.experiments._toml import one_of, parsed, source, value
 from repbm.experiments._tree import tree_of
 from repbm.experiments._trust import trust_of
 

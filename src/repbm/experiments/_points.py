@@ -8,9 +8,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from repbm.core import InputError
+from repbm.core._toml import one_of, several, value, values
 from repbm.experiments._objectives import checked_objective
 from repbm.experiments._problems import WORLDS
-from repbm.experiments._toml import one_of, several, value, values
 from repbm.models import AM
 
 FITS = ("paper", "residual", "precise", "tabular")

@@ -10,13 +10,14 @@ from typing import Any
 import polars as pl
 
 from repbm.core import InputError
+from repbm.core._toml import one_of, parsed, read_text, settings, several, values
 from repbm.domains import HIV, CartPole, MountainCar, Simulator, benchmark_policy
 from repbm.experiments._experiment import Experiment, Worker
 from repbm.experiments._fidelity import Fidelity
 from repbm.experiments._published import published
 from repbm.experiments._rows import ROWS, SCHEMA, is_row
+from repbm.experiments._source import source
 from repbm.experiments._table import table
-from repbm.experiments._toml import one_of, parsed, read_text, settings, several, source, values
 from repbm.models import PaperSettings
 from repbm.policies import ObservationPolicy
 from repbm.policies.adapters import as_policy

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from repbm.core import InputError, stream
+from repbm.core._toml import several, values
 from repbm.domains import (
     BinaryTree,
     benchmark_policy,
@@ -20,7 +21,6 @@ from repbm.domains import (
 from repbm.estimators import Case, ImportanceSampling
 from repbm.experiments._experiment import Announce, Experiment, Task, Worker
 from repbm.experiments._resampling import mean_interval
-from repbm.experiments._toml import several, values
 
 _MOST_ENUMERATED = 14
 """Deeper trees have too many paths to follow them all for a table."""

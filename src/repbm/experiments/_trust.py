@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 
 from repbm.core import InputError, stream
+from repbm.core._toml import one_of, several, values
 from repbm.domains.worlds import DEVELOPMENT, World, families
 from repbm.evaluation import Evaluation, evaluate
 from repbm.experiments._experiment import Announce, Experiment, Task, Worker
-from repbm.experiments._toml import one_of, several, values
 from repbm.experiments._trust_table import ANSWER, FIFTHS, LEVELS, SHOWN, bound, trust_table
 
 _BESIDE = ("am", "repbm", "wdr(repbm)", "wis", "wpdis")

@@ -16,6 +16,8 @@ from repbm.logs._episodes import Episode, as_column, as_rows, episodes_frame
 
 MINARI = "minari:"
 """What stands before the name of a Minari dataset."""
+BEHAVIOR = "behavior_prob"
+"""Among the infos of a dataset: how probable each logged action was."""
 
 
 def named_minari(words: str) -> pl.DataFrame:
@@ -60,11 +62,20 @@ def minari_frame(dataset: Any) -> pl.DataFrame:
                 one.rewards,
                 terminated=bool(one.terminations[-1]),
                 truncated=bool(one.truncations[-1]),
+                columns=_probabilities(one),
             )
         )
     if not episodes:
         raise InputError("the dataset has no episode")
     return episodes_frame(episodes, names)
+
+
+def _probabilities(one: Any) -> dict[str, np.ndarray]:
+    """Those of the logged actions, where `write_minari` kept them: one more than there are steps."""
+    infos = getattr(one, "infos", None)
+    if not isinstance(infos, Mapping) or BEHAVIOR not in infos:
+        return {}
+    return {BEHAVIOR: np.asarray(infos[BEHAVIOR], dtype=np.float64)[: len(one.actions)]}
 
 
 def stored_d3rlpy(path: Path) -> pl.DataFrame:

@@ -14,7 +14,8 @@ from repbm.logs._structure import Structure
 from repbm.logs._tables import Table
 from repbm.logs._typed import cleaned, share_of_numbers, without_nan
 
-_FEW = 6
+FEW_WORDS = 6
+"""So many different words in place of rewards are listed."""
 
 
 def in_last_rows(at: Columns, name: str, shape: Structure) -> bool:
@@ -34,7 +35,7 @@ def rewards_of(at: Columns, name: str, only_last: bool) -> np.ndarray:
     series = at.series(name)
     if series.dtype == pl.String and not share_of_numbers(series):
         words = series.drop_nulls().unique().sort().to_list()
-        if len(words) <= _FEW:
+        if len(words) <= FEW_WORDS:
             options = " ".join(f"--worth {word}=NUMBER" for word in words)
             raise LogFault(
                 f"column '{name}' holds text ({', '.join(words)})",

@@ -51,6 +51,9 @@ class LearnedBehavior:
     mixed: float
     reliability: Reliability
 
+    def __repr__(self) -> str:
+        return f"LearnedBehavior({self.kind}, probabilities off by {self.reliability.relative_error:.1%})"
+
     def logged(self, data: Trajectories) -> Float[np.ndarray, " steps"]:
         """The probability of the action that was taken."""
         return self.probabilities[np.arange(len(data.rewards)), data.actions.codes]

@@ -10,7 +10,11 @@ from repbm.report._scale import Shown
 from repbm.report._tables import answers_of, answers_table, estimates_lines, estimates_tables, ranking_line
 
 if TYPE_CHECKING:
+    import numpy as np
+    from jaxtyping import Float
+
     from repbm.evaluation import Evaluation
+    from repbm.report._charts import Chart
     from repbm.report._page import Report
 
 
@@ -22,13 +26,37 @@ def report(evaluation: Evaluation) -> Report:
     return Report(evaluation)
 
 
+def notebook_html(evaluation: Evaluation) -> str:
+    """An evaluation in short, for a notebook."""
+    from repbm.report._notebook import notebook_html
+
+    return notebook_html(evaluation)
+
+
+def chart_of(evaluation: Evaluation, name: str, policy: str | None = None) -> Chart:
+    """One chart of the report, as one of Altair."""
+    from repbm.report._notebook import chart_of
+
+    return chart_of(evaluation, name, policy)
+
+
+def individuals_svg(values: Float[np.ndarray, " individuals"]) -> str:
+    """How values of individuals are spread, as a picture that can stand in a page."""
+    from repbm.report._charts import individuals_chart, svg
+
+    return svg(individuals_chart(values, float(values.mean())))
+
+
 __all__ = [
     "Shown",
     "answers_of",
     "answers_table",
+    "chart_of",
     "estimates_lines",
     "estimates_tables",
     "examination_lines",
+    "individuals_svg",
+    "notebook_html",
     "plain_answers",
     "ranking_line",
     "report",

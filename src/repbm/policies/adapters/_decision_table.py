@@ -67,22 +67,31 @@ class DecisionTable(ObservationPolicy):
         where = str(path)
         try:
             text = _decoded(Path(path).read_bytes())
-            head = text.lstrip().partition("\n")[0]
-            mark = max(",;\t", key=head.count)
-            rows = list(csv.reader(text.splitlines(), strict=True, delimiter=mark))
         except FileNotFoundError:
             raise InputError("no such file", where=where, fix="check the path") from None
         except OSError as fault:
             raise InputError(f"cannot be read ({fault.strerror})", where=where) from fault
-        except (csv.Error, UnicodeDecodeError) as fault:
+        except UnicodeDecodeError as fault:
             raise InputError(f"this is no CSV file that can be read ({fault})", where=where) from fault
+        return cls.of_text(text, Path(path).stem, where)
+
+    @classmethod
+    def of_text(cls, text: str, title: str = "rules", where: str | None = None) -> DecisionTable:
+        """The table that a text of CSV holds."""
+        try:
+            head = text.lstrip().partition("\n")[0]
+            mark = max(",;\t", key=head.count)
+            rows = list(csv.reader(text.splitlines(), strict=True, delimiter=mark))
+        except csv.Error as fault:
+            raise InputError(f"this is no CSV file that can be read ({fault})", where=where) from fault
+        where = where or title
         rows = [tuple(cell.strip() for cell in row) for row in rows if any(cell.strip() for cell in row)]
         if not rows:
             raise InputError("the decision table is empty", where=where, fix="write a header and one row per rule")
         _checked_header(rows[0], where)
         if len(rows) == 1:
             raise InputError("the decision table has no rule", where=where, fix="write one row per rule")
-        return cls(rows[0], tuple(rows[1:]), Path(path).stem, where, text.strip())
+        return cls(rows[0], tuple(rows[1:]), title, where, text.strip())
 
     @property
     def name(self) -> str:

@@ -5,23 +5,12 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from repbm.core import InputError, nearest, reason
+from repbm.core._errors import InputError, nearest, reason
 
 T = TypeVar("T")
-
-
-def source(name: str, known: Iterable[str]) -> tuple[str, str, str]:
-    """The text of the experiment of this name, or of this TOML file; what it is called, and where it stands."""
-    if name.endswith(".toml"):
-        path = Path(name)
-        return read_text(path), path.stem, str(path)
-    one_of(name, known, "experiment")
-    file = files("repbm.experiments") / "specs" / f"{name}.toml"
-    return file.read_text("utf-8"), name, f"{name}.toml"
 
 
 def read_text(path: Path) -> str:

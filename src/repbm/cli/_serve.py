@@ -1,0 +1,54 @@
+"""repbm serve: the report, live."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from repbm.cli._log_options import Columns, Ends, Gaps, Missing, Worth, policies_of
+from repbm.cli._study_options import asked_of
+
+
+def serve(
+    log: Annotated[str, typer.Argument(help="As for evaluate: a log, or a study.")],
+    policy: Annotated[
+        list[str] | None, typer.Option(help="As for evaluate: policies to begin with. Repeatable.")
+    ] = None,
+    discount: Annotated[float | None, typer.Option(help="Worth of a reward one step later. Default: 1.")] = None,
+    horizon: Annotated[int | None, typer.Option(help="Cut every episode after so many steps.")] = None,
+    column: Columns = None,
+    ends: Ends = None,
+    missing: Missing = None,
+    gaps: Gaps = None,
+    worth: Worth = None,
+    trust_pickle: Annotated[
+        bool, typer.Option("--trust-pickle", help="Load policies from pickles, which can run any code.")
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="A port of this machine; 0: any that is free.")] = 0,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="How many processes answer; default: as many as there are processors.")
+    ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Work with a log in a browser, on this machine only: change rules, see answer, verdict and who gains change."""
+    import os
+
+    from repbm.core import optional
+    from repbm.engines import as_engine
+    from repbm.web import Session
+    from repbm.web import serve as run
+
+    for module in ("starlette", "uvicorn"):
+        optional(module, "web")
+    asked = asked_of(log, policy, column, ends, missing, gaps, worth, discount, horizon)
+    count = workers or os.cpu_count() or 1
+
+    def ready(address: str) -> None:
+        typer.echo(f"look at {address}")
+        typer.echo("whoever has this address, on this machine, can use the page; stop it with Ctrl-C")
+        if open_page:
+            typer.launch(address)
+
+    with as_engine("processes" if count > 1 else "process", count if count > 1 else None) as engine:
+        run(Session(asked, policies_of(asked.policies, trust_pickle), engine), port, ready)

@@ -1,0 +1,75 @@
+"""A result in a notebook: in short, and chart by chart."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from repbm.core import InputError, nearest, number
+from repbm.report._charts import Chart, svg
+from repbm.report._page import Report
+from repbm.report._part import PolicyPart
+
+if TYPE_CHECKING:
+    from repbm.evaluation import Evaluation
+
+_COLORS = {"yes": "#00795a", "no": "#b3261e"}
+_DOUBT = "#8a5a00"
+
+
+def notebook_html(evaluation: Evaluation) -> str:
+    """The answer of each policy, its interval, difference and verdict; charts of what other estimators say."""
+    made = Report(evaluation)
+    parts = [_answer(part) for part in made.parts]
+    if "ranking" in made.charts:
+        parts.append(_picture(made.charts["ranking"], "All policies, the best first"))
+    for part in made.parts:
+        if "estimates" in part.charts:
+            title = "What different estimators say" if len(made.parts) == 1 else f"{part.policy}: all estimators"
+            parts.append(_picture(part.charts["estimates"], title, folded=len(made.parts) > 1))
+    return f'<div style="max-width: 46em">{"".join(parts)}</div>'
+
+
+def chart_of(evaluation: Evaluation, name: str, policy: str | None = None) -> Chart:
+    """A chart of the report, by its name."""
+    made = Report(evaluation)
+    policies = {part.policy: part for part in made.parts}
+    if policy is not None and policy not in policies:
+        raise InputError(f"there is no policy '{policy}'", fix=f"use one of {', '.join(policies)}")
+    if name in made.charts:
+        return made.charts[name]
+    part = next(iter(policies.values())) if policy is None else policies[policy]
+    if name not in part.charts:
+        known = [*part.charts, *made.charts]
+        guess = nearest(name, known)
+        raise InputError(
+            f"there is no chart '{name}'", fix=f"did you mean '{guess}'?" if guess else f"there are {', '.join(known)}"
+        )
+    if policy is None and len(policies) > 1:
+        raise InputError(f"every policy has a chart '{name}'", fix=f"say which: {', '.join(policies)}")
+    return part.charts[name]
+
+
+def _answer(part: PolicyPart) -> str:
+    row, verdict = part.answer, part.verdict
+    value = "no estimate" if row["value"] is None else number(row["value"])
+    ends = "" if row["low"] is None else f" ({row['level']:.0%} interval {number(row['low'])} to {number(row['high'])})"
+    gain = ""
+    if row["difference"] is not None:
+        reach = ""
+        if row["difference_low"] is not None:
+            reach = f" ({number(row['difference_low'], True)} to {number(row['difference_high'], True)})"
+        gain = f"<br>against what is done now, {number(row['logged_mean'])}: {number(row['difference'], True)}{reach}"
+    color = _COLORS.get("yes" if verdict.supported else "no" if verdict.word == "not supported" else "", _DOUBT)
+    return (
+        f'<p style="margin: 0.4em 0"><strong>{escape(part.policy)}: {value}</strong>{ends}{gain}<br>'
+        f'<span style="color: {color}; background: #fff; padding: 0 0.2em">{escape(verdict.sentence)}</span></p>'
+    )
+
+
+def _picture(chart: Chart, title: str, folded: bool = False) -> str:
+    """On white, whatever the notebook's colors are."""
+    drawn = f'<div style="background: #fff; overflow-x: auto">{svg(chart)}</div>'
+    if folded:
+        return f"<details><summary>{escape(title)}</summary>{drawn}</details>"
+    return f'<p style="margin: 0.8em 0 0.2em">{escape(title)}</p>{drawn}'

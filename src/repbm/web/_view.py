@@ -1,0 +1,158 @@
+"""What the page shows of an answer: figures, who gains, individuals found and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from repbm._version import __version__
+from repbm.core import number
+from repbm.inference import subgroups
+from repbm.policies.adapters import DecisionTable
+from repbm.web._forms import TableForm
+from repbm.web._session import Answer, Session
+
+_SHOWN = 25
+_COMPARED = 6
+
+
+def page(
+    session: Session,
+    answer: Answer | None,
+    form: TableForm,
+    *,
+    find: str = "",
+    compared: Sequence[str] = (),
+    fault: str | None = None,
+) -> str:
+    """The page as HTML, without any script: nothing that a log or a person writes in it can run."""
+    told = session.outcome
+    return _template().render(
+        css=_text("repbm.report", "page.css") + _text("repbm.web", "live.css"),
+        version=__version__,
+        session=session,
+        outcome=f"{told.name or 'value'}{f' ({told.unit})' if told.unit else ''}",
+        log=session.study.log,
+        data=session.evaluator.log_,
+        form=form,
+        editable={name: isinstance(policy, DecisionTable) for name, policy in session.policies.items()},
+        history=[_line(one, session) for one in reversed(session.answers)],
+        answer=None if answer is None else _answer(answer, session),
+        people=None if answer is None else _people(answer, find, session),
+        compared=_compared(session, answer, compared),
+        chosen=list(compared),
+        find=find,
+        fault=fault,
+    )
+
+
+def individuals_of(answer: Answer) -> pl.DataFrame:
+    """Everybody in the log, with the state that the episode began in."""
+    found = answer.evaluation
+    own = found.individuals.filter(source="log").drop("policy", "estimator", "source", "support")
+    states = found.episodes.drop("episode")
+    new = {name: name if name not in own.columns else f"{name} (at first)" for name in states.columns}
+    return pl.concat([own, states.rename(new)], how="horizontal") if len(own) else own
+
+
+def _line(answer: Answer, session: Session) -> dict[str, Any]:
+    row = answer.evaluation.estimates.row(0, named=True)
+    verdict = answer.evaluation.examination.verdicts[answer.name]
+    return {"number": answer.number, "name": answer.name, "verdict": verdict, "better": _better(row, session), **row}
+
+
+def _better(row: dict[str, Any], session: Session) -> str:
+    """Better or worse than what is done now, as far as the interval tells."""
+    if row["difference_low"] is None:
+        return ""
+    sign = 1 if session.outcome.better == "more" else -1
+    low, high = sorted((sign * row["difference_low"], sign * row["difference_high"]))
+    return "better than now" if low > 0 else "worse than now" if high < 0 else "not clearly different from now"
+
+
+def _answer(answer: Answer, session: Session) -> dict[str, Any]:
+    from repbm.report import individuals_svg
+
+    made, line = answer.evaluation, _line(answer, session)
+    people = made.individuals.filter(source="log")
+    known = people.filter(pl.col("value").is_not_null() & pl.col("difference_low").is_not_null())
+    sign = 1 if session.outcome.better == "more" else -1
+    rises, falls = known["difference_low"] > 0, known["difference_high"] < 0
+    groups = []
+    if len(people):
+        states = made.episodes.drop("episode", "logged_return")
+        gains = people["value"].to_numpy() - made.episodes["logged_return"].to_numpy()
+        groups = subgroups(states.to_numpy().astype(float), tuple(states.columns), np.asarray(gains, dtype=float))
+    verdict = line["verdict"]
+    return {
+        **line,
+        "kind": "yes" if verdict.supported else "no" if verdict.word == "not supported" else "open",
+        "gain": int((rises if sign > 0 else falls).sum()),
+        "lose": int((falls if sign > 0 else rises).sum()),
+        "unclear": int((~rises & ~falls).sum()),
+        "refused": len(people) - len(known),
+        "everybody": len(people),
+        "groups": groups,
+        "chart": individuals_svg(known["value"].to_numpy()) if len(known) else None,
+        "table": answer.policy if isinstance(answer.policy, DecisionTable) else None,
+    }
+
+
+def _people(answer: Answer, find: str, session: Session) -> dict[str, Any]:
+    """Those whose names or numbers hold what is looked for; without it those with the largest gains."""
+    everybody = individuals_of(answer)
+    if not len(everybody):
+        return {"rows": [], "count": 0, "names": []}
+    wanted = find.strip().lower()
+    rows = everybody
+    if wanted:
+        rows = everybody.filter(pl.col("episode").cast(pl.String).str.to_lowercase().str.contains(wanted, literal=True))
+    rows = rows.sort("difference", descending=session.outcome.better == "more", nulls_last=True, maintain_order=True)
+    states = everybody.columns[everybody.columns.index("logged_return") + 1 :]
+    return {"rows": list(rows.head(_SHOWN).iter_rows(named=True)), "count": len(rows), "names": states[:8]}
+
+
+def _compared(session: Session, answer: Answer | None, chosen: Sequence[str]) -> dict[str, Any] | None:
+    """The chosen individuals side by side: where they began, and what each answered policy would bring."""
+    if answer is None or not chosen:
+        return None
+    everybody = individuals_of(answer)
+    if not len(everybody):
+        return None
+    names = everybody["episode"].cast(pl.String)
+    places = [int(place) for place in (names == one for one in chosen[:_COMPARED]) for place in place.arg_true()[:1]]
+    if not places:
+        return None
+    rows = [everybody.row(place, named=True) for place in places]
+    lines = []
+    for one in session.answers:
+        own = one.evaluation.individuals.filter(source="log")
+        if len(own):
+            lines.append((f"under {one.number + 1}. {one.name}", [own.row(place, named=True) for place in places]))
+    begun = everybody.columns.index("logged_return") + 1
+    return {"rows": rows, "states": everybody.columns[begun:], "policies": lines}
+
+
+@lru_cache(maxsize=1)
+def _template() -> Any:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    environment.filters |= {"number": _number, "signed": lambda value: _number(value, signed=True)}
+    return environment.from_string(_text("repbm.web", "live.html"))
+
+
+def _number(value: Any, signed: bool = False) -> str:
+    if isinstance(value, str):
+        return value
+    return number(None if value is None or not np.isfinite(value) else float(value), signed)
+
+
+@lru_cache(maxsize=4)
+def _text(package: str, name: str) -> str:
+    return (files(package) / "page" / name).read_text("utf-8")
