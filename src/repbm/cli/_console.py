@@ -29,7 +29,7 @@ def show(evaluation: Evaluation, every: bool = False, truth: Mapping[str, float]
     shown = Shown.of(evaluation)
     every = every or evaluation.run["arguments"]["estimators_asked"]
     if not sys.stdout.isatty():
-        for line in estimates_lines(evaluation.estimates, verdicts, truth, not every, shown):
+        for line in estimates_lines(evaluation.estimates, verdicts, truth, not every):
             print(line)
         return
     screen = Console()

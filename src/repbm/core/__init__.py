@@ -7,7 +7,7 @@ from repbm.core._extras import optional
 from repbm.core._files import is_partial, partial_file, partial_folder, write_whole, writing
 from repbm.core._json import as_json
 from repbm.core._labels import Label, as_label
-from repbm.core._numbers import number
+from repbm.core._numbers import in_words, number
 from repbm.core._progress import Progress, silent
 from repbm.core._random import stream
 from repbm.core._side_by_side import SideBySide
@@ -65,6 +65,7 @@ __all__ = [
     "as_json",
     "as_label",
     "draw",
+    "in_words",
     "is_partial",
     "middle",
     "nearest",

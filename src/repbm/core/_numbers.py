@@ -18,3 +18,14 @@ def number(value: float | None, signed: bool = False) -> str:
         return f"{value:.3e}"
     digits = max(0, 3 - len(str(int(abs(value)))) + 1) if abs(value) >= 1 else 4
     return f"{value:.{digits}f}"
+
+
+_LARGE = ((1e6, "million"), (1e9, "billion"), (1e12, "trillion"))
+
+
+def in_words(value: float | None, signed: bool = False) -> str:
+    """The same for people alone: 2.4 billion, where a program would read 2.4e9."""
+    for large, word in _LARGE:
+        if value is not None and large <= abs(value) < 1000 * large:
+            return f"{'+' if signed and value > 0 else ''}{value / large:.4g} {word}"
+    return number(value, signed)

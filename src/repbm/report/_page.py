@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from repbm._version import __version__
-from repbm.core import as_json, number
+from repbm.core import as_json, in_words
 from repbm.evaluation import shown
 from repbm.report._charts import Chart, ahead_chart, backtest_chart, drawn, png, ranking_chart, svg
 from repbm.report._cohort import cohort_table
@@ -68,7 +68,7 @@ class Report:
         text = {name: (folder / name).read_text("utf-8") for name in ("page.html", "page.css", "page.js")}
         environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
         words, shown_as, evaluation = Words.read(), Shown.of(self.evaluation), self.evaluation
-        environment.filters |= {"number": number}
+        environment.filters |= {"number": in_words}
         environment.globals |= {"say": words.say, "plain": words.plain, "words": words, "shown": shown_as}
         found = evaluation.examination
         parts = [part.content(words) for part in self.parts]

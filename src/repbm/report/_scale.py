@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from repbm.core import number
+from repbm.core import in_words
 
 if TYPE_CHECKING:
     from repbm.evaluation import Effect, Evaluation
@@ -36,19 +36,19 @@ class Shown:
 
     def value(self, value: float | None) -> str:
         if value is None or not self.binary:
-            return number(value)
+            return in_words(value)
         return f"{100 * value:.1f}%"
 
     def difference(self, value: float | None) -> str:
         """With its sign; of percentages in points."""
         if value is None or not self.binary:
-            return number(value, signed=True)
+            return in_words(value, signed=True)
         return f"{100 * value:+.1f} points"
 
     def size(self, difference: float | None) -> str:
         """How large a difference is, whichever way."""
         if difference is None or not self.binary:
-            return number(None if difference is None else abs(difference)) + (f" {self.unit}" if self.unit else "")
+            return in_words(None if difference is None else abs(difference)) + (f" {self.unit}" if self.unit else "")
         return f"{100 * abs(difference):.1f} percentage points"
 
     def range(self, low: float | None, high: float | None) -> str:

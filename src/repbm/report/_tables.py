@@ -58,16 +58,28 @@ def disagreement(row: Mapping[str, Any], estimates: pl.DataFrame, shown: Shown) 
 
 
 def _cells(row: Mapping[str, Any], shown: Shown, truth: Mapping[str, float]) -> dict[str, str]:
-    """The numbers of one row as text."""
-    cells = {
-        shown.title: shown.value(row["value"]),
-        f"{row['level']:.0%} interval": shown.range(row["low"], row["high"]),
-    }
+    """The numbers of one row as people read them."""
+    bounds = shown.range(row["low"], row["high"])
+    cells = {shown.title: shown.value(row["value"]), f"{row['level']:.0%} interval": bounds}
+    if truth:
+        error = None if row["value"] is None else row["value"] - truth[row["policy"]]
+        return cells | {"truth": shown.value(truth[row["policy"]]), "error": shown.value(error)}
+    bounds = shown.differences(row["difference_low"], row["difference_high"])
+    return cells | {"against now": shown.difference(row["difference"]), "its interval": bounds}
+
+
+def _plain_cells(row: Mapping[str, Any], truth: Mapping[str, float]) -> dict[str, str]:
+    """The same as programs read them: without percent signs and words."""
+    cells = {"value": number(row["value"]), f"{row['level']:.0%} interval": _range(row["low"], row["high"])}
     if truth:
         error = None if row["value"] is None else row["value"] - truth[row["policy"]]
         return cells | {"truth": number(truth[row["policy"]]), "error": number(error)}
-    bounds = shown.differences(row["difference_low"], row["difference_high"])
-    return cells | {"against now": shown.difference(row["difference"]), "its interval": bounds}
+    bounds = _range(row["difference_low"], row["difference_high"], True)
+    return cells | {"against now": number(row["difference"], True), "its interval": bounds}
+
+
+def _range(low: float | None, high: float | None, signed: bool = False) -> str:
+    return "-" if low is None or high is None else f"{number(low, signed)} to {number(high, signed)}"
 
 
 def answers_table(
@@ -140,7 +152,6 @@ def estimates_lines(
     verdicts: Mapping[str, str] | None = None,
     truth: Mapping[str, float] | None = None,
     answers: bool = False,
-    shown: Shown = PLAIN,
 ) -> Iterator[str]:
     """For a pipe: plain lines, cells separated by tabs; the answers alone, or every estimator.
 
@@ -148,7 +159,7 @@ def estimates_lines(
     """
     first = {row["policy"]: row["estimator"] for row in answers_of(estimates)}
     for k, row in enumerate(answers_of(estimates) if answers else estimates.iter_rows(named=True)):
-        cells = {"policy": row["policy"], "estimator": row["estimator"], **_cells(row, shown, truth or {})}
+        cells = {"policy": row["policy"], "estimator": row["estimator"], **_plain_cells(row, truth or {})}
         cells |= {"effective episodes": number(row["effective_episodes"])}
         cells |= {"headline": "yes" if row["headline"] else ""}
         if verdicts is not None:
