@@ -129,7 +129,7 @@ def zeros_file(program: Program) -> str:
 
 
 def test_the_good_log_is_good(program: Program) -> None:
-    code, printed, error = program.run(program.store(GOOD), "--policy", POLICY, "--out", program.out)
+    code, printed, error = program.run(program.store(GOOD), "--policy", POLICY, "--out", program.out, "--all")
     assert (code, error) == (0, "warning: there are 2 episodes: intervals rest on very little\n")
     assert "wis" in printed
     tables = ["diagnostics.csv", "episodes.csv", "estimates.csv", "individuals.csv", "ranking.csv"]

@@ -152,7 +152,7 @@ def test_options_come_before_the_study_and_files_stand_beside_it(tmp_path) -> No
         ("log = 1", "log = 1 is not of type str"),
         ("discount = 1", "'log' is missing"),
         ('log = "x.csv"\ndiscont = 1', "no key 'discont'; did you mean 'discount'?"),
-        ('log = "x.csv"\n[outcome]\nbetter = "most"', "[outcome]: better = 'most'; say more or less"),
+        ('log = "x.csv"\n[outcome]\nbetter = "most"', "[outcome]: 'most' is not which way is better; say more or less"),
         ('log = "x.csv"\n[outcome]\nunits = "days"', "did you mean 'unit'?"),
         ('log = "x.csv"\n[columns]\nobs = [1]', "[columns]: obs = 1 is not of type str"),
         ('log = "x.csv"\n[columns]\nreward = ["a"]', "[columns]: reward = ['a'] is not of type str"),

@@ -67,7 +67,7 @@ def evaluate(
     ] = None,
     outcome: Annotated[str, typer.Option(help="What rewards add up to, in a word or two, as in survival.")] = "",
     unit: Annotated[str, typer.Option(help="The unit of it, as in days; 0/1 outcomes are shown as percentages.")] = "",
-    better: Annotated[str, typer.Option(help="Which is better, more or less of it; default: more.")] = "",
+    better: Annotated[str | None, typer.Option(help="Which is better, more or less of it. Default: more.")] = None,
     rule: Rules = None,
     save_model: Annotated[
         Path | None, typer.Option(help="Keep the model fitted for the policy (one policy only) for `repbm value`.")
@@ -101,7 +101,7 @@ def evaluate(
     from repbm.cli._saved_model import check_model_file, save
     from repbm.core import InputError, as_json
     from repbm.engines import as_engine
-    from repbm.evaluation import Fitting, check_target
+    from repbm.evaluation import Fitting, Outcome, check_target
     from repbm.evaluation import evaluate as run
     from repbm.logs import bytes_of
     from repbm.report import plain_answers
@@ -110,10 +110,10 @@ def evaluate(
         check_target(out)
     elif plots or open_report or pdf:
         needs_folder(out)
-    browser = find_browser() if pdf else None
     asked = asked_of(log, policy, column, ends, missing, gaps, worth, discount, horizon)
     if not asked.policies:
         raise InputError("no policy is given", fix="say --policy FILE, or name one in the study")
+    browser = find_browser() if pdf else None
     if save_model is not None:
         check_model_file(save_model, len(asked.policies))
     with as_engine(engine, workers, ray_address) as where, progress(quiet) as told:
@@ -130,7 +130,7 @@ def evaluate(
             thresholds=thresholds_of(rule or []),
             individuals=individuals,
             threshold=threshold or (),
-            outcome=asked.outcome.with_words(outcome, unit, better),
+            outcome=Outcome(outcome or asked.outcome.name, unit or asked.outcome.unit, better or asked.outcome.better),
             details=out is not None or sensitivity or guaranteed or bool(threshold),
             progress=told,
             engine=where,

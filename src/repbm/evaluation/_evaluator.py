@@ -14,6 +14,7 @@ from repbm.engines import Engine
 from repbm.estimators import Estimator, EstimatorSpec
 from repbm.evaluation._evaluate import evaluate, prepare
 from repbm.evaluation._options import Fitting, Question, Reading
+from repbm.evaluation._outcome import Outcome
 from repbm.evaluation._result import Evaluation
 from repbm.evaluation._shared import Shared
 from repbm.logs import Source
@@ -38,6 +39,7 @@ class PolicyEvaluator(BaseEstimator):
         reading: Reading = Reading(),  # noqa: B008 - frozen
         fitting: Fitting = Fitting(),  # noqa: B008 - frozen
         thresholds: Thresholds = Thresholds(),  # noqa: B008 - frozen
+        outcome: Outcome = Outcome(),  # noqa: B008 - frozen
         details: bool = True,
         engine: Engine | str | None = None,
     ) -> None:
@@ -49,6 +51,7 @@ class PolicyEvaluator(BaseEstimator):
         self.reading = reading
         self.fitting = fitting
         self.thresholds = thresholds
+        self.outcome = outcome
         self.details = details
         self.engine = engine
 
@@ -56,7 +59,14 @@ class PolicyEvaluator(BaseEstimator):
         """Read the log, and learn from it what no policy changes."""
         shared = Shared()
         question = Question(
-            self.discount, self.horizon, self.level, self.seed, self.reading, self.fitting, self.thresholds
+            self.discount,
+            self.horizon,
+            self.level,
+            self.seed,
+            self.reading,
+            self.fitting,
+            self.thresholds,
+            outcome=self.outcome,
         )
         self.log_ = prepare(log, question, shared)
         self._source, self._shared = log, shared
@@ -87,6 +97,7 @@ class PolicyEvaluator(BaseEstimator):
             thresholds=self.thresholds,
             individuals=individuals,
             threshold=threshold,
+            outcome=self.outcome,
             details=self.details if details is None else details,
             progress=progress,
             engine=self.engine,

@@ -31,10 +31,6 @@ class Outcome:
             if not isinstance(word, str) or any(not letter.isprintable() for letter in word):
                 raise InputError("the outcome's name or unit is not one line of text", fix="give a word or two")
 
-    def with_words(self, name: str = "", unit: str = "", better: str = "") -> Outcome:
-        """The same where nothing is said."""
-        return Outcome(name or self.name, unit or self.unit, better or self.better)
-
     @property
     def sign(self) -> int:
         """1 where more is better, else -1."""

@@ -78,7 +78,7 @@ class Study:
             if not self.policies:
                 raise InputError("the study names no policy", fix="name one under [policies], or give one")
             policy = {name: as_policy(words) for name, words in self.policies.items()}
-        said = {name: getattr(self, name) for name in ("reading", "discount", "horizon", "outcome")}
+        said = {"reading": self.reading, "discount": self.discount, "horizon": self.horizon, "outcome": self.outcome}
         return evaluate(self.log, policy, **said | options)
 
 

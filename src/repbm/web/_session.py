@@ -35,7 +35,12 @@ class Session:
     def __init__(self, study: Study, policies: Mapping[str, Policy], engine: Engine | None = None) -> None:
         self.study, self.policies = study, dict(policies)
         self.evaluator = PolicyEvaluator(
-            discount=study.discount, horizon=study.horizon, reading=study.reading, details=False, engine=engine
+            discount=study.discount,
+            horizon=study.horizon,
+            reading=study.reading,
+            outcome=study.outcome,
+            details=False,
+            engine=engine,
         )
         self.evaluator.fit(study.log)
         self._answers: dict[int, Answer] = {}

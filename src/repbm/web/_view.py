@@ -63,7 +63,9 @@ def individuals_of(answer: Answer) -> pl.DataFrame:
 def _line(answer: Answer, session: Session) -> dict[str, Any]:
     row = answer.evaluation.estimates.row(0, named=True)
     verdict = answer.evaluation.examination.verdicts[answer.name]
-    return {"number": answer.number, "name": answer.name, "verdict": verdict, "better": _better(row, session), **row}
+    known = {"number": answer.number, "name": answer.name, "verdict": verdict, "better": _better(row, session)}
+    # The table of estimates has the verdict, too, in a word.
+    return row | known
 
 
 def _better(row: dict[str, Any], session: Session) -> str:
