@@ -76,9 +76,8 @@ def test_a_table_is_the_same_world_and_its_policy_tilts_as_far_as_asked() -> Non
     policy = world.policy(every)
     np.testing.assert_allclose(policy.sum(axis=1), 1)
     assert (policy[3] > 0).tolist() == [True, False, False, True]
-    assert effective_share(policy, behavior, table.collect(behavior, 20_000, random(4))) == pytest.approx(
-        0.15, abs=0.05
-    )
+    fresh = table.collect(behavior, 20_000, random(4))
+    assert effective_share(policy, behavior, fresh) == pytest.approx(0.15, abs=0.04)
     returns = world.returns(world.initial(4000, random(5)), random(6))
     assert abs(returns.mean() - table.truth(policy)) < 5 * returns.std() / np.sqrt(4000)
     assert table.truth(policy) > table.truth(behavior)
@@ -91,13 +90,13 @@ def test_icu_sepsis_is_logged_by_clinicians_and_the_policy_keeps_to_what_they_do
     assert world.actions == 25
     assert 30 <= world.horizon <= 50
     assert set(np.unique(log.rewards)) == {0.0, 1.0}
-    # Of 1,000 clinicians' patients about 78 in 100 survive; a few are still there at the end.
+    # About 78 in 100 survive; a few are still there at the end.
     assert log.rewards.sum() / 1000 == pytest.approx(0.77, abs=0.06)
     states = np.arange(716.0)[:, None]
     usual, wanted = world.behavior(states), world.policy(states)
     np.testing.assert_allclose(wanted.sum(axis=1), 1)
     assert not ((wanted > 0) & (usual == 0)).any()
-    assert 0.02 < effective_share(wanted, usual, log) < 0.45
+    assert 0.03 < effective_share(wanted, usual, log) < 0.4
 
 
 def test_without_the_extra_icu_sepsis_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,8 @@ from repbm.domains.worlds._world import World
 
 _HORIZONS = (30, 50)
 _SHARES = (0.05, 0.3)
-_PILOT = 2000
-"""So many episodes say how far a policy is from the log."""
+_PILOT, _LOG = 6000, 200
+"""So many episodes, in logs of so many, say how far a policy is from the log: one log alone may hold a rare weight."""
 _STRENGTHS = (1e-2, 1e3)
 """Per standard deviation of advantages: from hardly a change to the best action alone."""
 _HALVINGS = 40
@@ -74,17 +74,20 @@ def tilted(behavior: Table, advantages: Table, strength: float) -> Table:
 
 
 def effective_share(policy: Table, behavior: Table, log: Trajectories) -> float:
-    """(sum of weights)^2 / (sum of squared weights) of whole episodes, per episode."""
+    """(sum of weights)^2 / (sum of squared weights) of whole episodes, per episode: the median over logs of 200."""
     place = log.observations[:, 0].astype(np.int64), np.asarray(log.actions.codes)
     with np.errstate(divide="ignore"):
         ratios = np.log(policy[place] / behavior[place])
-    sums = np.add.reduceat(ratios, log.offsets[:-1])
-    weights = np.exp(sums - sums.max())
-    return float(weights.sum() ** 2 / (weights**2).sum() / len(weights))
+    sums = np.add.reduceat(ratios, log.offsets[:-1]).reshape(-1, _LOG)
+    largest = sums.max(axis=1, keepdims=True)
+    weights = np.exp(sums - np.where(np.isfinite(largest), largest, 0.0))
+    # Where nobody did what the policy does, no episode is effective.
+    squares = np.maximum((weights**2).sum(axis=1), np.finfo(np.float64).tiny)
+    return float(np.median(weights.sum(axis=1) ** 2 / squares) / _LOG)
 
 
 def _tilted_to(share: float, behavior: Table, advantages: Table, pilot: Trajectories) -> Table:
-    """Tilted as strongly as leaves this effective share of the pilot's episodes, found by halving."""
+    """Tilted as strongly as leaves this effective share of episodes, found by halving."""
     seen = advantages[pilot.observations[:, 0].astype(np.int64), np.asarray(pilot.actions.codes)]
     low, high = np.log(_STRENGTHS) - np.log(seen.std() or 1.0)
     for _ in range(_HALVINGS):
