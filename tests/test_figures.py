@@ -98,7 +98,7 @@ def test_a_chart_without_labels_is_as_wide_as_all() -> None:
 
 def test_trust_has_two_figures_of_families_alone() -> None:
     numbers = {"rms": 1.0, "rms_supported": 0.9, "am_rms": 3.0, "wdr_rms": None, "coverage": 0.9}
-    rows = [{"family": family, "episodes": 200, **numbers} for family in ("a", "exam", "exam, answerable")]
+    rows = [{"family": family, "episodes": 200, **numbers} for family in ("a", "exam", "exam, answerable", "beside")]
     table = pl.DataFrame(rows, schema=trust_table(pl.DataFrame(schema=load_experiment("trust").schema)).schema)
     found = trust_figures(table)
     assert set(found) == {"errors", "coverage"}

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from repbm.core import InputError
-from repbm.domains.worlds import DEVELOPMENT
+from repbm.domains.worlds import BESIDE, DEVELOPMENT, EXAM
 from repbm.experiments import Task, Trust, load_experiment, reproduce
 from repbm.experiments._trust_table import trust_table
 
@@ -43,6 +43,7 @@ def test_the_table_by_hand() -> None:
         row("a", 4, "answer", None, supported=False),
         row("b", 0, "answer", 10.0, answerable=False),
         row("c", 0, "answer", 2.0, half=1.0, exam=True, episodes=1000),
+        row("d", 0, "answer", 3.0, half=1.0, exam=None),
     ]
     table = trust_table(pl.DataFrame(rows, schema=SMALL.schema))
     lines = {(line["family"], line["episodes"]): line for line in table.iter_rows(named=True)}
@@ -50,10 +51,13 @@ def test_the_table_by_hand() -> None:
         ("a", 200),
         ("b", 200),
         ("c", 1000),
+        ("d", 200),
         ("development", 200),
         ("development, answerable", 200),
         ("exam", 1000),
         ("exam, answerable", 1000),
+        ("beside", 200),
+        ("beside, answerable", 200),
     ]
     a = lines["a", 200]
     assert (a["runs"], a["undefined"], a["supported"], a["seconds"]) == (5, 1, 0.4, 3.0)
@@ -72,12 +76,16 @@ def test_the_table_by_hand() -> None:
     assert lines["development", 200]["runs"] == 6
     assert {**lines["development, answerable", 200], "family": "a"} == a
     assert lines["exam", 1000]["coverage"] == 0.0
+    assert (lines["beside", 200]["runs"], lines["beside", 200]["rms"]) == (1, 3.0)
 
 
 def test_parts_and_settings(tmp_path: Path) -> None:
     trust = load_experiment("trust-development")
     assert isinstance(trust, Trust)
     assert trust.families == tuple(DEVELOPMENT)
+    groups = {name: load_experiment(name) for name in ("trust", "trust-beside")}
+    named = {name: group.families for name, group in groups.items() if isinstance(group, Trust)}
+    assert named == {"trust": tuple(f"exam/{name}" for name in EXAM), "trust-beside": tuple(BESIDE)}
     assert trust.parts[:2] == ("noisy-linear, 200 episodes", "noisy-linear, 1000 episodes")
     assert trust_table(pl.DataFrame(schema=trust.schema)).is_empty()
     text = 'kind = "trust"\nfamilies = ["table", "tabel"]\nepisodes = [50]\n'

@@ -26,7 +26,7 @@ def reproduce(
         str,
         typer.Argument(
             help="cartpole-long, cartpole-short, mountaincar, hiv, alpha-long, alpha-short, tree, behavior-error, "
-            "balance, gap, trust, trust-development, or a spec of yours: FILE.toml."
+            "balance, gap, trust, trust-development, trust-beside, or a spec of yours: FILE.toml."
         ),
     ],
     out: Annotated[Path, typer.Option(help="A folder for the runs; the same command again resumes there.")],

@@ -14,7 +14,7 @@ from repbm.experiments._spec import SPECS, spec_of
 from repbm.experiments._tree import tree_of
 from repbm.experiments._trust import trust_of
 
-EXPERIMENTS = (*SPECS, "tree", "behavior-error", "balance", "gap", "trust", "trust-development")
+EXPERIMENTS = (*SPECS, "tree", "behavior-error", "balance", "gap", "trust", "trust-development", "trust-beside")
 """The experiments that come with the package."""
 
 _KINDS: dict[str, Callable[[Mapping[str, Any], str, str], Experiment]] = {

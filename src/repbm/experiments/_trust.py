@@ -14,7 +14,7 @@ import polars as pl
 
 from repbm.core import InputError, stream
 from repbm.core._toml import one_of, several, values
-from repbm.domains.worlds import DEVELOPMENT, World, families
+from repbm.domains.worlds import BESIDE, DEVELOPMENT, World, families
 from repbm.evaluation import Evaluation, evaluate
 from repbm.experiments._experiment import Announce, Experiment, Task, Worker
 from repbm.experiments._trust_table import ANSWER, FIFTHS, LEVELS, SHOWN, bound, trust_table
@@ -61,6 +61,8 @@ _ROWS: dict[str, Any] = {
     "note": pl.String,
 }
 """One row for the answer and one for each estimator beside it; `source` is the estimator whose value it is.
+
+`exam` is null where a family is neither of the exam nor of development, but beside them.
 
 `oracle_error` is the standard error that as many episodes of the policy itself would have, `error` is value - truth
 in such errors. `mse_individual` is over logged individuals, `sampling_error` the part of it that comes from rollouts of
@@ -152,7 +154,7 @@ class Trust(Experiment):
                 "part": task.part,
                 "seed": seed,
                 "family": family,
-                "exam": family not in DEVELOPMENT,
+                "exam": None if family in BESIDE else family not in DEVELOPMENT,
                 "answerable": world.answerable,
                 "episodes": episodes,
                 "horizon": world.horizon,
@@ -307,13 +309,14 @@ def _scored_individuals(said: pl.DataFrame, given: float, true: _Truth) -> dict[
 
 
 def trust_of(given: Mapping[str, Any], name: str, where: str) -> Trust:
-    """The experiment with these settings; the families "development" and "exam" are all of that kind."""
+    """The experiment with these settings; the families "development", "exam" and "beside" are all of that kind."""
     counts = {"truth_rollouts": int, "individuals": int, "rollouts": int}
     kinds = {"families": list, "episodes": list, **counts}
     found = values(given, kinds, where, kinds)
     groups = {
         "development": list(DEVELOPMENT),
-        "exam": [family for family in families() if family not in DEVELOPMENT],
+        "exam": [family for family in families() if family not in DEVELOPMENT and family not in BESIDE],
+        "beside": list(BESIDE),
     }
     named = several(found["families"], str, "families", where)
     for word in named:

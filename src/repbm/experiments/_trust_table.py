@@ -59,8 +59,8 @@ def bound(what: str, level: float) -> str:
 
 
 def trust_table(rows: pl.DataFrame) -> pl.DataFrame:
-    """One line per family and number of episodes; then all of development and of the exam, with and without the
-    families that nobody can answer.
+    """One line per family and number of episodes; then all of development, of the exam and of what stands beside
+    them, with and without the families that nobody can answer.
 
     Errors and half widths are in oracle errors: what as many episodes of the policy itself would leave open. `rms`
     and `median` (of the error's size) are those of answers, `am_rms` and `wdr_rms` those of AM and WDR beside them.
@@ -77,8 +77,8 @@ def trust_table(rows: pl.DataFrame) -> pl.DataFrame:
         _line(str(family), int(episodes), group)
         for (family, episodes), group in rows.group_by("family", "episodes", maintain_order=True)
     ]
-    for exam, name in ((False, "development"), (True, "exam")):
-        kind = rows.filter(pl.col("exam") == exam)
+    for exam, name in ((False, "development"), (True, "exam"), (None, "beside")):
+        kind = rows.filter(pl.col("exam").eq_missing(pl.lit(exam, pl.Boolean)))
         for label, some in ((name, kind), (f"{name}, answerable", kind.filter(pl.col("answerable")))):
             lines += [
                 _line(label, int(size), group) for (size,), group in some.group_by("episodes", maintain_order=True)

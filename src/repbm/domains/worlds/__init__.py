@@ -2,15 +2,17 @@
 
 Thresholds and choices are made on the development families; figures are told from the exam. An exam whose figures
 have been read is one no longer: its families are of development from then on, as first/name and second/name.
+Worlds that others know stand beside both: nothing is set on them, and they are told apart.
 """
 
+from repbm.domains.worlds._beside import BESIDE as _BESIDE
 from repbm.domains.worlds._development import DEVELOPMENT as _DEVELOPMENT
 from repbm.domains.worlds._exam import EXAM
 from repbm.domains.worlds._first_exam import FIRST_EXAM
 from repbm.domains.worlds._second_exam import SECOND_EXAM
 from repbm.domains.worlds._world import Families, Family, World
 
-__all__ = ["DEVELOPMENT", "EXAM", "Families", "Family", "World", "families"]
+__all__ = ["BESIDE", "DEVELOPMENT", "EXAM", "Families", "Family", "World", "families"]
 
 DEVELOPMENT: Families = {
     **_DEVELOPMENT,
@@ -18,7 +20,9 @@ DEVELOPMENT: Families = {
     **{f"second/{name}": family for name, family in SECOND_EXAM.items()},
 }
 
+BESIDE: Families = {f"beside/{name}": family for name, family in _BESIDE.items()}
+
 
 def families() -> Families:
     """Every family, by its name; those of the exam as exam/name."""
-    return {**DEVELOPMENT, **{f"exam/{name}": family for name, family in EXAM.items()}}
+    return {**DEVELOPMENT, **{f"exam/{name}": family for name, family in EXAM.items()}, **BESIDE}

@@ -22,7 +22,7 @@ _COVERAGE = {
 
 def trust_figures(table: pl.DataFrame) -> dict[str, bytes]:
     """Root mean square errors, and coverage of 90 % intervals; lines that sum up families are left out."""
-    families = table.filter(~pl.col("family").str.contains("^(development|exam)(, answerable)?$"))
+    families = table.filter(~pl.col("family").str.contains("^(development|exam|beside)(, answerable)?$"))
     return {"errors": _errors(families), "coverage": _coverage(families)}
 
 
