@@ -78,7 +78,7 @@ def test_numbers_that_are_not_finite_come_back(number: float) -> None:
 
 def test_what_is_damaged_is_answered_or_refused(folder: Path) -> None:
     """Other damages every day."""
-    survive(",".join(KINDS), folder, 15 * date.today().toordinal(), 15)
+    survive(",".join(KINDS), folder, 5 * date.today().toordinal(), 5)
 
 
 @pytest.mark.slow

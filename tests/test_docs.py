@@ -14,12 +14,17 @@ import pytest
 from tests.pages import Reader, alike, check
 
 ROOT = Path(__file__).parent.parent
-DOCS = sorted((ROOT / "docs").glob("*.md"))
+LONG = ("examples.md", "scaling.md")
+"""Pages that simulate patients, or start processes and a cluster: they take a third of the time of all pages."""
+DOCS = [
+    pytest.param(page, marks=pytest.mark.slow, id=page.name) if page.name in LONG else pytest.param(page, id=page.name)
+    for page in sorted((ROOT / "docs").glob("*.md"))
+]
 ROOMS = re.findall(r"automodule:: (\S+)", (ROOT / "docs" / "python-api.md").read_text("utf-8"))
 README = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", DOCS)
 def test_a_page_does_what_it_says(page: Path, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Reader().read(page)

@@ -207,6 +207,7 @@ def test_names_of_engines() -> None:
 SPEC: dict[str, Any] = {"episodes": 30, "horizon": 40, "rows": ("is", "wis", "soft-pdis")}
 
 
+@pytest.mark.slow
 def test_an_experiment_gives_the_same_rows_in_processes(two: Engine, tmp_path: Path) -> None:
     # Here, not above: the processes of the other tests, which load this file too, need none of it.
     from repbm.experiments import load_spec, reproduce

@@ -225,6 +225,7 @@ def test_points_of_several_sweeps_are_made_once(balance: Balance) -> None:
     assert balance.tasks(2)[:7] == [*(Task(0, part) for part in range(4)), Task(1, 0), Task(1, 1), Task(1, 2)]
 
 
+@pytest.mark.slow
 def test_balance_rows(balance: Balance, balanced: pl.DataFrame) -> None:
     assert balanced.schema == pl.Schema(balance.schema)
     assert balanced["note"].unique().to_list() == [""]

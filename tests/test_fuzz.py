@@ -205,7 +205,7 @@ BROKEN = given(
 )
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=150)
 @BROKEN
 def test_broken_tables(rows: Table, broken: list[Mutation], form: Callable[..., Any], policy: Any) -> None:
     survive(rows, broken, form, policy, [name for name, spec in ESTIMATORS.items() if spec.role is Role.WEIGHTING])

@@ -95,6 +95,7 @@ def test_noise_moves_patients_and_needs_a_generator() -> None:
         world.step(states, np.zeros(4, int))
 
 
+@pytest.mark.slow
 def test_the_policy_beats_every_constant_therapy() -> None:
     """Discounted by 0.98 over 200 steps, and its 0.05-greedy behavior too; exact for these patients."""
     world, policy = HIV(), benchmark_policy("hiv")

@@ -56,6 +56,7 @@ def noisy() -> tuple[World, Trajectories, np.ndarray, Evaluation]:
     return world, data, starts, evaluate(data, world.evaluated(), estimators=["corrected"], individuals=table, **asked)
 
 
+@pytest.mark.slow
 def test_intervals_hold_what_they_say() -> None:
     """At 90 %, 400 episodes, 100 individuals and one fixed seed; of individuals of one log errors go together, so that
     less than 75 % would be a fault, and not a matter of chance, though no rate of false alarms can be told exactly."""

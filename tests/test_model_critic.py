@@ -93,6 +93,7 @@ def test_a_shared_rollout_cancels_where_the_logged_action_is_the_drawn_one(soft:
     assert (logged == value)[greedy].mean() == pytest.approx(0.9, abs=0.06)
 
 
+@pytest.mark.slow
 def test_several_rollouts_a_step_vary_less(soft: Case, model: ContinuousModel) -> None:
     """One used to be taken. With 16 the squares of what two seeds differ by are a 16th; twice that is allowed."""
 

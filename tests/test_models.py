@@ -347,6 +347,7 @@ THIN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("thin", THIN.values(), ids=THIN.keys())
 def test_thin_logs_still_give_possible_values(cartpole: Trajectories, thin) -> None:
     """Between 0 and 20 rewards a person; an episode that must end after one step is worth one reward."""
@@ -362,6 +363,7 @@ def test_thin_logs_still_give_possible_values(cartpole: Trajectories, thin) -> N
         np.testing.assert_allclose(values, 1.0)
 
 
+@pytest.mark.slow
 def test_huge_rewards_scale_the_value(cartpole: Trajectories) -> None:
     data = cartpole.take(np.arange(40))
     one, other = (

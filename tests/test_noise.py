@@ -44,6 +44,7 @@ def spread(states: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     return np.exp(states[:, :1]) * 0.3 * generator.normal(size=states.shape)
 
 
+@pytest.mark.slow
 def test_the_spread_follows_the_state(tmp_path) -> None:
     """0.3 e^s, from 3,000 steps: to an eighth on average over six logs; and the same after a round trip.
 

@@ -45,7 +45,8 @@ def test_the_world_is_the_published_one(sepsis: Sepsis, policies: dict[str, np.n
     assert world.truth(policies["optimal"]) == pytest.approx(0.87, abs=0.01)
 
 
-@pytest.mark.parametrize("seed", [100, pytest.param(101, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [100, 101])
 def test_what_the_log_supports_is_right_and_the_rest_is_said(
     sepsis: Sepsis, policies: dict[str, np.ndarray], seed: int
 ) -> None:
@@ -94,6 +95,7 @@ def test_measurements_in_place_of_states(sepsis: Sepsis, policies: dict[str, np.
     np.testing.assert_allclose(by_center, by_number)
 
 
+@pytest.mark.slow
 def test_measurements_of_few_states_give_the_same_values(sepsis: Sepsis, policies: dict[str, np.ndarray]) -> None:
     """47 numbers that repeat are states as much as their numbers are."""
     log = sepsis.world.collect(policies["clinician"], 800, stream(3, "log"))

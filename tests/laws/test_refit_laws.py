@@ -41,6 +41,7 @@ def test_models_have_intervals_only_if_refitted() -> None:
     assert again == within
 
 
+@pytest.mark.slow
 def test_intervals_shrink_with_the_log() -> None:
     small, large = (estimate(episodes, 1, 20)[0] for episodes in (100, 1600))
     assert large["std_error"] < 0.5 * small["std_error"]
