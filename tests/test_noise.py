@@ -7,6 +7,7 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from repbm.data import Categorical, Trajectories
 from repbm.models import AM, ContinuousModel, fit_closed_form, load_model
