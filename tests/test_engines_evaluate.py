@@ -77,6 +77,7 @@ def test_folds_and_refits_in_processes_are_the_same(two: Engine) -> None:
     same(evaluate(logged(), policies(), **options), evaluate(logged(), policies(), **options, engine=two))
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_said_as_it_is(two: Engine) -> None:
     def fails(states: np.ndarray) -> np.ndarray:
         if len(states) < 30:

@@ -31,6 +31,7 @@ def same(one: Evaluation, other: Evaluation) -> None:
     assert one.run["arguments"] == other.run["arguments"]
 
 
+@pytest.mark.slow
 def test_the_same_numbers_and_one_reading() -> None:
     """Also where the first policy fits more than the second asks for, and where a policy reads a further column."""
     log = LOG.with_columns(chosen=pl.lit("wait"))

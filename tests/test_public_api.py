@@ -37,6 +37,7 @@ def test_packages_are_loaded_when_they_are_first_used() -> None:
     )
 
 
+@pytest.mark.slow
 def test_packages_come_in_any_order() -> None:
     """Each is loaded first, in a Python of its own: no one relies on another having been loaded before."""
     for name in ("critics", "doctor", "engines", "experiments", "report"):
