@@ -15,6 +15,7 @@ from repbm.estimators import Case, MarginalCritic, Weights
 from repbm.inference import pareto_k
 
 NOT_SUPPORTED = "not supported"
+"""The word of a verdict where a check fails."""
 
 
 @dataclass(frozen=True, eq=False)
