@@ -27,7 +27,7 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     ),
     "step": ("t", "time", "timestep", "time_step", "day", "hour", "week", "month", "visit", "charttime"),
     "action": ("actions", "act", "treatment", "decision", "arm"),
-    "reward": ("rewards", "rew", "outcome", "return"),
+    "reward": ("rewards", "rew", "outcome", "return", "survived", "survival"),
     "terminated": ("terminal", "terminals", "is_terminal"),
 }
 """Names that mean one thing: taken without asking, if there is just one of them."""
