@@ -44,6 +44,7 @@ from repbm.evaluation._details import (
 from repbm.evaluation._options import Fitting, Question, Reading
 from repbm.evaluation._outcome import Outcome, Scale
 from repbm.evaluation._practice import practice_regions
+from repbm.evaluation._prepare import read, weighs, with_behavior
 from repbm.evaluation._record import described, episodes_table, record
 from repbm.evaluation._result import Evaluation
 from repbm.evaluation._shared import Shared, SharedCritics
@@ -52,8 +53,8 @@ from repbm.evaluation._steps import Steps
 from repbm.evaluation._tables import Tables
 from repbm.evaluation._whole import all_episodes
 from repbm.inference import Resampling
-from repbm.logs import Drawn, Source, draw_log, read_individuals
-from repbm.policies import LearnedBehavior, ObservationPolicy, Policy, learn_behavior
+from repbm.logs import Source, read_individuals
+from repbm.policies import ObservationPolicy, Policy
 from repbm.policies.adapters import as_policy
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def evaluate(
     steps = Steps(progress)
     steps.begin("reading the log")
     shared = shared or Shared()
-    drawn = _read(log, policies, asked, question, shared)
+    drawn = read(log, policies, asked, question, shared)
     data = drawn.data
     examination = shared.once(("examination", id(data)), lambda: examine(data, thresholds=thresholds))
     new = None
@@ -117,9 +118,9 @@ def evaluate(
     cases = {name: _case(data, name, one, question) for name, one in policies.items()}
     learned = None
     acts = any(isinstance(case.policy, ObservationPolicy) for case in cases.values())
-    if data.behavior is None and (_weighs(asked, cases) or (acts and len(data) > 1)):
+    if data.behavior is None and (weighs(asked, cases) or (acts and len(data) > 1)):
         steps.learn()
-        learned, data = _learned(data, question, shared)
+        learned, data = with_behavior(data, question, shared)
         known = learned.probabilities
         cases = {name: replace(case, data=data, behavior=known, _softened={}) for name, case in cases.items()}
     chosen = {name: _default(case) if asked is None else asked for name, case in cases.items()}
@@ -184,84 +185,6 @@ def _policies(given: Any) -> dict[str, Policy]:
         return {str(name): as_policy(one) for name, one in given.items()}
     policy = as_policy(given)
     return {given if isinstance(given, str) else policy.name: policy}
-
-
-def _read(
-    log: Source | Trajectories,
-    policies: Mapping[str, Policy],
-    asked: Sequence[EstimatorSpec] | None,
-    question: Question,
-    shared: Shared,
-) -> Drawn:
-    """The log, or what memory allows of it, cut at the horizon; observations only where somebody looks at them."""
-    shared.about(log, question)
-    keep = list(dict.fromkeys(column for policy in policies.values() for column in policy.needs_columns))
-    needs = any(policy.needs_observations for policy in policies.values())
-    needs = needs or any(spec.critic is not None for spec in asked or ())
-
-    drawn = _opened(log, keep, needs, question, shared)
-    data = drawn.data
-    if data.behavior is None and not data.observations.shape[1] and _weighs(asked, {}) and len(data) > 1:
-        # Read again: the behavior is learned from observations.
-        return _opened(log, keep, True, question, shared)
-    return drawn
-
-
-def _opened(log: Source | Trajectories, keep: Sequence[str], needs: bool, question: Question, shared: Shared) -> Drawn:
-    """Some columns of the log."""
-
-    def read() -> Drawn:
-        options = question.reading
-        drawn = (
-            Drawn(log)
-            if isinstance(log, Trajectories)
-            else draw_log(
-                log,
-                options.memory,
-                question.seed,
-                question.thresholds.memory,
-                columns=options.columns,
-                keep=keep,
-                all_terminated=options.all_terminated,
-                ends=options.ends,
-                missing=options.missing,
-                gaps=options.gaps,
-                worth=options.worth,
-                needs_observations=needs,
-                rules=question.thresholds.encoding,
-            )
-        )
-        return drawn if question.horizon is None else drawn.with_data(drawn.data.until(question.horizon))
-
-    return shared.once(("log",) if isinstance(log, Trajectories) else ("log", tuple(keep), needs), read)
-
-
-def prepare(log: Source | Trajectories, question: Question, shared: Shared) -> Trajectories:
-    """The log, read, examined, and with the behavior learned where it does not tell it: all that needs no policy."""
-    shared.about(log, question)
-    data = _opened(log, (), True, question, shared).data
-    shared.once(("examination", id(data)), lambda: examine(data, thresholds=question.thresholds))
-    return data if data.behavior is not None or len(data) < 2 else _learned(data, question, shared)[1]
-
-
-def _learned(data: Trajectories, question: Question, shared: Shared) -> tuple[LearnedBehavior, Trajectories]:
-    """How probable logged actions were, and the log that tells it."""
-
-    def learn() -> tuple[LearnedBehavior, Trajectories]:
-        learned = learn_behavior(data, question.seed, question.thresholds.behavior)
-        return learned, replace(data, behavior=learned.logged(data))
-
-    return shared.once(("behavior", id(data)), learn)
-
-
-def _weighs(asked: Sequence[EstimatorSpec] | None, cases: Mapping[str, Case]) -> bool:
-    """Whether probabilities of logged actions are wanted: where nobody asks for anything, if they can be learned."""
-    if asked is None:
-        return all(len(case.data) > 1 for case in cases.values())
-    if any(spec.role.weighs for spec in asked):
-        return True
-    kinds = [critic_kind(spec.critic) for spec in asked if spec.critic is not None]
-    return any(kind.needs_behavior(case) for kind in kinds for case in cases.values())
 
 
 def _case(data: Trajectories, name: str, policy: Policy, question: Question) -> Case:

@@ -12,9 +12,10 @@ from repbm.core import Progress, Thresholds
 from repbm.data import Trajectories
 from repbm.engines import Engine
 from repbm.estimators import Estimator, EstimatorSpec
-from repbm.evaluation._evaluate import evaluate, prepare
+from repbm.evaluation._evaluate import evaluate
 from repbm.evaluation._options import Fitting, Question, Reading
 from repbm.evaluation._outcome import Outcome
+from repbm.evaluation._prepare import prepare
 from repbm.evaluation._result import Evaluation
 from repbm.evaluation._shared import Shared
 from repbm.logs import Source
