@@ -13,6 +13,7 @@ from repbm.core._random import stream
 from repbm.core._side_by_side import SideBySide
 from repbm.core._thresholds import (
     BacktestRules,
+    BalanceRules,
     BehaviorRules,
     ChoiceRules,
     ConfoundingRules,
@@ -37,6 +38,7 @@ from repbm.core._thresholds import (
 
 __all__ = [
     "BacktestRules",
+    "BalanceRules",
     "BehaviorRules",
     "ChoiceRules",
     "ConfoundingRules",

@@ -22,6 +22,9 @@ class FitRules:
     trust: float = 30.0
     """So many effective episodes must follow the policy for the re-weighted risk of a step to count by half: fewer
     would be learned as truth with their noise. Set on CartPole and MountainCar logs of 50 to 1,024 episodes."""
+    weight_limit: float = 1.0
+    """No step counts more in the re-weighted risk than so many times the root of the number of episodes, as in the
+    answer: the noise of one episode in it then vanishes as the log grows."""
     most_steps: int = 100_000
     """Of a longer log evenly spread episodes of so many steps are fitted: errors of coefficients are then far below
     those of the kind of model."""
@@ -92,6 +95,25 @@ class ChoiceRules:
     """So many starting points tell the error."""
     nearly_exact: float = 0.05
     """With an error below this share of the movement no further kind is tried: a network costs half a minute."""
+
+
+@dataclass(frozen=True)
+class BalanceRules:
+    """How much the error where the policy goes counts when `repbm` is fitted: chosen by values on held-out episodes."""
+
+    strengths: tuple[float, ...] = (1.0, 3.0, 10.0)
+    """Those that are compared with 0, which is `am`."""
+    evidence: float = 1.0
+    """Another strength than 0 is taken where what the log can check lies nearer to it by so many standard errors: half
+    the way between the two values, and so far beyond."""
+    folds: int = 5
+    """Every fold of the episodes is judged by what the others teach. Convention."""
+    rollouts: int = 2
+    """So many from every step that is judged, and"""
+    most_steps: int = 1 << 18
+    """so many steps of all of them, for each candidate: then steps are drawn in proportion to their weights."""
+    alpha: float = 0.1
+    """What the distance between representations counts where it is tried, with networks. Convention."""
 
 
 @dataclass(frozen=True)
@@ -434,6 +456,7 @@ class Thresholds:
     encoding: EncodingRules = field(default_factory=EncodingRules)
     choice: ChoiceRules = field(default_factory=ChoiceRules)
     fit: FitRules = field(default_factory=FitRules)
+    balance: BalanceRules = field(default_factory=BalanceRules)
     memory: MemoryRules = field(default_factory=MemoryRules)
     intervals: IntervalRules = field(default_factory=IntervalRules)
     behavior: BehaviorRules = field(default_factory=BehaviorRules)

@@ -2,7 +2,9 @@
 
 from repbm.data._categorical import Categorical
 from repbm.data._encoding import Coding, Encoding, Kind
+from repbm.data._folds import content_folds
 from repbm.data._history import History
+from repbm.data._returns import annuity, return_bounds
 from repbm.data._sample import spread_episodes
 from repbm.data._segments import Block, StepValues, cumulative_products, indices, log_products, over_blocks, totals
 from repbm.data._states import few_states, found_states, numbered_states
@@ -22,6 +24,8 @@ __all__ = [
     "StepValues",
     "Support",
     "Trajectories",
+    "annuity",
+    "content_folds",
     "cumulative_products",
     "few_states",
     "found_states",
@@ -29,6 +33,7 @@ __all__ = [
     "log_products",
     "numbered_states",
     "over_blocks",
+    "return_bounds",
     "spread_episodes",
     "support",
     "totals",
