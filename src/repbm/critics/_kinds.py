@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from repbm.core import InputError, Thresholds
+from repbm.critics._balance import balanced
 from repbm.critics._fqe import fit_fqe
 from repbm.critics._fqe_network import FQENetwork
 from repbm.critics._marginal_fit import MarginalFit
@@ -119,13 +120,20 @@ class ModelCriticKind(CriticKind):
     def fit(self, case: Case, request: Request) -> Fit:
         assert request.choice is not None
         case = taught(case, request.thresholds)
+        if self.objective.strength_is_chosen:
+            rules, seed = request.thresholds.balance, request.seed
+            given = case.data, case.support, self.objective, case.most_steps, seed, request.choice, rules
+            candidates = request.fit.candidates(*given, request.training)
+            if candidates is not None:
+                model, note = balanced(case, candidates, logged_range(case), seed, rules)
+                return self.critic(model, case, request, note), model
         support = case.support if self.for_policy else None
         (model,) = request.fit.models(
             case.data, support, [self.objective], case.most_steps, request.seed, request.choice, request.training
         )
-        return self.critic(model, request), model
+        return self.critic(model, case, request), model
 
-    def critic(self, model: Model, request: Request) -> ModelCritic:
+    def critic(self, model: Model, case: Case, request: Request, note: str = "") -> ModelCritic:
         rules = request.thresholds.rollouts
         return ModelCritic(
             model,
@@ -135,7 +143,9 @@ class ModelCriticKind(CriticKind):
             step_rollouts=rules.steps,
             most_steps=rules.most,
             most_individual_steps=rules.most_of_individuals,
+            rewards=logged_range(case) if request.fit.bounded else None,
             step_dtype=request.fit.step_dtype,
+            note=note,
         )
 
 
@@ -234,6 +244,11 @@ def taught(case: Case, thresholds: Thresholds) -> Case:
     """The episodes that models are fitted to: all but of a long log."""
     chosen = spread_episodes(case.data, thresholds.fit.most_steps)
     return case if chosen is None else case.take(chosen)
+
+
+def logged_range(case: Case) -> tuple[float, float]:
+    """The lowest and the highest logged reward."""
+    return float(case.data.rewards.min()), float(case.data.rewards.max())
 
 
 def model_estimator(objective: Objective) -> EstimatorSpec:

@@ -1,5 +1,6 @@
 """What the world does, fitted to a log. One interface, `Model`, for tables and for continuous states."""
 
+from repbm.models._candidates import Candidates, Followed
 from repbm.models._choice import Comparison, Score, compare
 from repbm.models._compiled_policy import Traceable, compiled, traceable
 from repbm.models._continuous import ContinuousModel
@@ -36,11 +37,13 @@ __all__ = [
     "NETWORK",
     "POLYNOMIAL",
     "AutoFit",
+    "Candidates",
     "Comparison",
     "ContinuousModel",
     "Dynamics",
     "DynamicsKind",
     "FitContext",
+    "Followed",
     "LinearMMD",
     "Model",
     "ModelFit",

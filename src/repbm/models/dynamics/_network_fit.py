@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Float
 
-from repbm.core import FitRules, stream
+from repbm.core import BalanceRules, FitRules, stream
 from repbm.data import Support, Trajectories
 from repbm.models._continuous import ContinuousModel
 from repbm.models.dynamics._base import Dynamics
@@ -16,6 +16,7 @@ from repbm.models.dynamics._context import FitContext
 from repbm.models.dynamics._functions import NetworkDynamics
 from repbm.models.dynamics._jumps import outlying
 from repbm.models.dynamics._kind import DynamicsKind
+from repbm.models.objectives._distances import LinearMMD, RadialMMD
 from repbm.models.objectives._objective import Objective
 from repbm.models.training._batches import HeldOutRisk, SampledBatches
 from repbm.models.training._head_refit import changes_of, refit_heads
@@ -60,6 +61,12 @@ class NetworkKind(DynamicsKind):
 
     def fit(self, context: FitContext) -> Dynamics:
         return NetworkDynamics(self._network(context))
+
+    def objectives(self, wanted: Objective, rules: BalanceRules) -> tuple[Objective, ...]:
+        """With each distance between representations, too, and without: every candidate is a training."""
+        distances = (LinearMMD(scale_free=True), RadialMMD(scale_free=True))
+        balanced = (wanted.with_strength(wanted.target, rules.alpha, distance) for distance in distances)
+        return wanted.with_strength(0.0), wanted.with_strength(wanted.target), *balanced
 
     def model(self, context: FitContext) -> ContinuousModel:
         network = self._network(context)
