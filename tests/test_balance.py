@@ -73,8 +73,11 @@ def test_folds_do_not_depend_on_the_order_of_episodes() -> None:
     np.testing.assert_array_equal(content_folds(data.take(order), 5, 0, "some"), folds[order])
     assert np.bincount(folds).tolist() == [12] * 5
     assert (content_folds(data, 5, 1, "some") != folds).any()
-    twice = content_folds(data.take(np.repeat(np.arange(60), 2)), 2, 0, "some")
-    assert twice.reshape(60, 2).sum(axis=1).tolist() == [1] * 60
+    twice = data.take(np.repeat(np.arange(60), 2))
+    apart, together = (content_folds(twice, 2, 0, "some", each).reshape(60, 2) for each in (False, True))
+    assert (apart[:, 0] != apart[:, 1]).all()
+    assert (together[:, 0] == together[:, 1]).all()
+    np.testing.assert_array_equal(content_folds(data, 5, 0, "some", together=True), folds)
 
 
 def test_another_strength_needs_evidence() -> None:
@@ -100,7 +103,7 @@ def test_a_wrong_model_is_fitted_to_where_the_policy_goes() -> None:
     critics = {kind: fitted(case, kind).critic for kind in ("am", "repbm")}
     errors = {kind: abs(critic.initial(case).values.mean() - truth) for kind, critic in critics.items()}
     assert errors["repbm"] < 0.5 * errors["am"]
-    assert "count 4 times" in critics["repbm"].initial(case).note
+    assert "steps like the policy's count" in critics["repbm"].initial(case).note
 
 
 def test_a_right_model_stays_as_it_is(case: Case) -> None:
@@ -108,6 +111,12 @@ def test_a_right_model_stays_as_it_is(case: Case) -> None:
     am, repbm = (fitted(case, name).critic.initial(case) for name in ("am", "repbm"))
     np.testing.assert_array_equal(repbm.values, am.values)
     assert "the same model as am" in repbm.note
+
+
+def test_where_nobody_follows_the_policy_it_is_the_behavior_model() -> None:
+    case = Case.of(logged(2, episodes=20, agreement=0.0).data, POLICY)
+    am, repbm = (fitted(case, name).critic.initial(case).values for name in ("am", "repbm"))
+    np.testing.assert_array_equal(repbm, am)
 
 
 @pytest.mark.parametrize("learned", [False, True])

@@ -99,19 +99,26 @@ class ChoiceRules:
 
 @dataclass(frozen=True)
 class BalanceRules:
-    """How much the error where the policy goes counts when `repbm` is fitted: chosen by values on held-out episodes."""
+    """How much the error where the policy goes counts when `repbm` is fitted: chosen by values on held-out episodes.
+
+    Set on 116 logs of the development worlds (50, 200 and 1,000 episodes).
+    """
 
     strengths: tuple[float, ...] = (1.0, 3.0, 10.0)
-    """Those that are compared with 0, which is `am`."""
+    """Those that are compared with 0, which is `am`. Where `am` was off by less than 1.5 oracle standard errors each of
+    them made it worse (0.84 to 1.44 with 1,000 episodes and 10), where it was off by more all made it better (6.5 to
+    4.1)."""
     evidence: float = 1.0
-    """Another strength than 0 is taken where what the log can check lies nearer to it by so many standard errors: half
-    the way between the two values, and so far beyond."""
+    """Another strength than 0 is taken where what the log can check lies nearer to it: beyond half the way between the
+    two values by so many standard errors, the usual rule for the simpler of two models. With half as many, logs on
+    which `am` was right got worse (0.84 to 1.26 with 1,000 episodes), with 1 they did not (0.85)."""
     folds: int = 5
     """Every fold of the episodes is judged by what the others teach. Convention."""
-    rollouts: int = 2
-    """So many from every step that is judged, and"""
+    rollouts: int = 4
+    """So many for each candidate from every step that is judged,"""
     most_steps: int = 1 << 18
-    """so many steps of all of them, for each candidate: then steps are drawn in proportion to their weights."""
+    """but no more than so many steps of all of them, half a second: of a longer log fewer rollouts, and then steps are
+    drawn in proportion to their weights."""
     alpha: float = 0.1
     """What the distance between representations counts where it is tried, with networks. Convention."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -70,11 +70,18 @@ def value_errors(
     """
     data = case.data
     rows = np.flatnonzero(candidates.judged(case.most_steps) & (weights > 0))
-    asked = Followed(acting(case.policy, "repbm"), case.most_steps, case.discount, rewards, rules.rollouts, seed)
-    weight = weights[rows]
+    weight, used = weights[rows], np.flatnonzero(candidates.folds >= 0)
+    if not len(rows):
+        # Nobody follows the policy: there is nothing to judge by.
+        return ValueErrors(np.zeros((len(candidates.objectives), len(used))))
     if not candidates.exact:
-        asked = asked if candidates.draws or not case.deterministic else replace(asked, rollouts=1)
-        rows, weight = _drawn(case, rows, weight, asked.rollouts, seed, rules.most_steps)
+        # Of what was seen, and of what each candidate expects.
+        most = rules.most_steps / (1 + len(candidates.objectives))
+        rows, weight = _drawn(case, rows, weight, seed, most)
+        if candidates.model(0).stochastic or not case.deterministic:
+            several = int(np.clip(most // max(case.steps_left[rows].sum(), 1), 1, rules.rollouts))
+            rows, weight = np.tile(rows, several), np.tile(weight / several, several)
+    asked = Followed(acting(case.policy, "repbm"), case.most_steps, case.discount, rewards, seed)
     with np.errstate(over="ignore", invalid="ignore"):
         found = candidates.surprises(rows, asked)
     # What leaves the range of returns is as wrong as can be.
@@ -82,7 +89,6 @@ def value_errors(
     found = np.clip(np.nan_to_num(found, nan=most), -most, most)
     steps, powers = data.steps[rows], case.discount ** np.arange(data.longest)
     episodes = np.repeat(np.arange(len(data)), data.lengths)[rows]
-    used = np.flatnonzero(candidates.folds >= 0)
     mass = np.bincount(steps, weight, data.longest) / len(used)
     result = np.empty((len(found), len(data)))
     for number, each in enumerate(found):
@@ -112,12 +118,11 @@ def _drawn(
     case: Case,
     rows: Int[np.ndarray, " some"],
     weight: Float[np.ndarray, " some"],
-    rollouts: int,
     seed: int,
-    most: int,
+    most: float,
 ) -> tuple[Int[np.ndarray, " fewer"], Float[np.ndarray, " fewer"]]:
     """Rows from which rollouts take at most so many steps, in proportion to their weights, and what each stands for."""
-    cost = rollouts * float(case.steps_left[rows].sum())
+    cost = float(case.steps_left[rows].sum())
     if cost <= most:
         return rows, weight
     share = np.minimum(weight / weight.mean() * most / cost, 1.0)

@@ -20,7 +20,7 @@ from repbm.policies import ObservationPolicy
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """What is followed in a model: a policy, for so many steps and with a discount, `rollouts` times from each state.
+    """What is followed in a model: a policy, for so many steps and with a discount, once from each state.
 
     `rewards` are the lowest and the highest there are: no rollout is worth more or less than these allow.
     """
@@ -29,7 +29,6 @@ class Followed:
     horizon: int
     discount: float
     rewards: tuple[float, float]
-    rollouts: int = 1
     seed: int = 0
 
 
@@ -48,11 +47,6 @@ class Candidates(ABC):
     @abstractmethod
     def exact(self) -> bool:
         """Whether surprises are computed without rollouts."""
-
-    @property
-    @abstractmethod
-    def draws(self) -> bool:
-        """Whether the models draw at random."""
 
     @abstractmethod
     def model(self, number: int) -> Model:
@@ -81,10 +75,6 @@ class ContinuousCandidates(Candidates):
     def exact(self) -> bool:
         return False
 
-    @property
-    def draws(self) -> bool:
-        return self.model(0).stochastic
-
     @abstractmethod
     def model(self, number: int) -> ContinuousModel: ...
 
@@ -101,26 +91,19 @@ class ContinuousCandidates(Candidates):
         fold = self.folds[table.episodes[rows]]
         first = self.model(0)
 
-        def values(at: np.ndarray, steps: np.ndarray, draw: int) -> np.ndarray:
-            own = int(stream(asked.seed, "balance", draw).integers(1 << 31))
+        def values(at: np.ndarray, steps: np.ndarray) -> np.ndarray:
+            own = int(stream(asked.seed, "balance").integers(1 << 31))
             given = {"discount": asked.discount, "seed": own, "rewards": asked.rewards}
             return roll_out(first, asked.policy, at, steps, **given).values
 
         following = np.where(goes_on[:, None], table.next_states[rows], states)
-        seen = np.zeros(len(rows))
-        for draw in range(asked.rollouts):
-            later = values(following, np.where(goes_on, left - 1, 0), draw)
-            seen += (table.rewards[rows] + asked.discount * later) / asked.rollouts
+        seen = table.rewards[rows] + asked.discount * values(following, np.where(goes_on, left - 1, 0))
         result = np.empty((len(self.objectives), len(rows)))
         for number in range(len(self.objectives)):
-            models = {k: self.without(number, int(k)) for k in np.unique(fold)}
-            expected = np.zeros(len(rows))
-            for draw in range(asked.rollouts):
-                reached, paid, ending = np.empty_like(states), np.empty(len(rows)), np.empty(len(rows))
-                for k, model in models.items():
-                    own, generator = np.flatnonzero(fold == k), stream(asked.seed, "balance-step", draw, int(k))
-                    reached[own], paid[own], ending[own] = step_rows(model, states[own], actions[own], generator)
-                later = values(reached, left - 1, draw)
-                expected += (paid + asked.discount * (1 - ending) * later) / asked.rollouts
-            result[number] = seen - expected
+            reached, paid, ending = np.empty_like(states), np.empty(len(rows)), np.empty(len(rows))
+            for k in np.unique(fold):
+                model, own = self.without(number, int(k)), np.flatnonzero(fold == k)
+                generator = stream(asked.seed, "balance-step", int(k))
+                reached[own], paid[own], ending[own] = step_rows(model, states[own], actions[own], generator)
+            result[number] = seen - paid - asked.discount * (1 - ending) * values(reached, left - 1)
         return result

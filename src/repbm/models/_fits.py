@@ -142,7 +142,8 @@ class AutoFit(ModelFit):
     ) -> Candidates | None:
         if not self.chooses_strength or len(data) < self.choice.fewest_episodes:
             return None
-        folds = content_folds(data, balance.folds, seed, "balance")
+        # Where states are few, equal episodes are no copies of each other.
+        folds = content_folds(data, balance.folds, seed, "balance", together=choice.kind is not None)
         if choice.kind is None:
             settled = tuple(objective.with_strength(strength) for strength in (0.0, *balance.strengths))
             return TableCandidates.of(data, support, settled, horizon, folds, self.rules)

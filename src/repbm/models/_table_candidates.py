@@ -39,10 +39,6 @@ class TableCandidates(Candidates):
     def exact(self) -> bool:
         return True
 
-    @property
-    def draws(self) -> bool:
-        return False
-
     def model(self, number: int) -> TabularModel:
         return self.counts.model(self.objectives[number].weights(self.table))
 
