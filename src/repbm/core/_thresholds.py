@@ -264,6 +264,8 @@ class BehaviorRules:
     compared_steps: int = 8_000
     """So many steps at most decide between the kinds, fewer where there are many features and actions."""
     fewest_compared_steps: int = 3_000
+    given_up: float = 3.0
+    """A kind that is behind the best so far by so many standard errors after two folds is given up. Convention."""
     learned_steps: int = 200_000
     """The chosen kind learns from so many steps at most."""
     bins: int = 10
