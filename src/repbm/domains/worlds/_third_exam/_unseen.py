@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from repbm.domains.worlds._exam._decisions import asked, ladder, leanings, shifted, slip_of, weighing, width_of
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._third_exam._decisions import asked, ladder, leanings, shifted, slip_of, weighing, width_of
+from repbm.domains.worlds._third_exam._parts import (
     Chances,
     Dress,
     Numbers,

@@ -1,4 +1,4 @@
-"""What the worlds of the exam have in common: small functions, and the dress in which columns are logged."""
+"""What the worlds of the third exam have in common: small functions, and the dress in which columns are logged."""
 
 from __future__ import annotations
 
