@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Annotated
 
@@ -80,6 +81,8 @@ def main() -> None:
 
         if not isinstance(fault, InputError):
             raise
+        if "--json" in sys.argv:
+            print(json.dumps({"version": __version__, "error": fault.to_dict()}, indent=2, ensure_ascii=False))
         print(f"repbm: {fault}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:

@@ -25,7 +25,6 @@ class Reading:
     sample of episodes is read (see `draw_log`); None: all of them, whatever it takes."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
-    all_terminated: bool | None = None
     ends: str | None = None
     missing: str = "impute"
     gaps: str = "refuse"
@@ -102,7 +101,6 @@ class Question:
             "threshold": list(self.threshold),
             "outcome": asdict(self.outcome),
             "columns": dict(self.reading.columns),
-            "all_terminated": self.reading.all_terminated,
             "ends": self.reading.ends,
             "missing": self.reading.missing,
             "gaps": self.reading.gaps,
@@ -121,7 +119,9 @@ class Question:
         return cls(
             **{name: stored[name] for name in ("discount", "horizon", "level", "seed", "details")},
             reading=Reading(
-                *(stored[name] for name in ("columns", "all_terminated", "ends", "missing", "gaps", "worth")),
+                stored["columns"],
+                _stored_ends(stored),
+                *(stored[name] for name in ("missing", "gaps", "worth")),
                 memory=stored.get("memory"),
             ),
             fitting=Fitting(stored["fit"], stored["folds"], stored["refits"]),
@@ -129,3 +129,9 @@ class Question:
             threshold=tuple(stored["threshold"]),
             outcome=Outcome(**stored["outcome"]),
         )
+
+
+def _stored_ends(stored: Mapping[str, Any]) -> str | None:
+    """How episodes end; results of earlier programs may say it as a flag."""
+    flag = {True: "terminated", False: "truncated", None: None}[stored.get("all_terminated")]
+    return stored["ends"] or flag
