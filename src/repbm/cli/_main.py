@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Annotated, Any
 
@@ -96,13 +95,13 @@ def main() -> None:
     except Exception as fault:
         # Looked up late: the rooms that raise InputError are only loaded by then.
         from repbm.cli._machine import end_output, machine_fault
-        from repbm.core import InputError
+        from repbm.core import InputError, as_json
 
         told = machine_fault(fault)
         if told is None and not isinstance(fault, InputError):
             raise
         if isinstance(fault, InputError) and "--json" in sys.argv:
-            print(json.dumps({"version": __version__, "error": fault.to_dict()}, indent=2, ensure_ascii=False))
+            print(as_json({"version": __version__, "error": fault.to_dict()}))
         line, code = told or (str(fault), 2)
         print(f"repbm: {line}", file=sys.stderr)
         if isinstance(fault, OSError):
