@@ -5,7 +5,7 @@ from repbm.core._codes import CODES, Code
 from repbm.core._draws import draw
 from repbm.core._errors import FailsElsewhere, InputError, nearest, reason
 from repbm.core._extras import needs_networks, optional
-from repbm.core._files import is_partial, partial_file, partial_folder, write_whole, writing
+from repbm.core._files import is_partial, locked, partial_file, partial_folder, write_whole, writing
 from repbm.core._json import as_json
 from repbm.core._labels import Label, as_label
 from repbm.core._numbers import in_words, number
@@ -70,6 +70,7 @@ __all__ = [
     "draw",
     "in_words",
     "is_partial",
+    "locked",
     "middle",
     "nearest",
     "needs_networks",

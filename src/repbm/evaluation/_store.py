@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from repbm._version import __version__
-from repbm.core import InputError, as_json, writing
+from repbm.core import InputError, as_json, locked, writing
 from repbm.data import Trajectories
 from repbm.evaluation._folder import RUN, finish, replace_files
 from repbm.logs import files_of, read_cells, write_cells
@@ -45,6 +45,13 @@ def read(
     folder: Path, schemas: Mapping[str, Mapping[str, Any]]
 ) -> tuple[dict[str, pl.DataFrame], dict[str, Any], dict[str, Any]]:
     """The tables, how they were made, and what a report shows beside them."""
+    with locked(folder):
+        return _read(folder, schemas)
+
+
+def _read(
+    folder: Path, schemas: Mapping[str, Mapping[str, Any]]
+) -> tuple[dict[str, pl.DataFrame], dict[str, Any], dict[str, Any]]:
     where = str(folder)
     run, details = read_run(folder), _json(folder, "details")
     tables = {}
