@@ -1,10 +1,11 @@
 """What every room shares: errors, thresholds, random numbers, the bootstrap, labels, progress, files, extras."""
 
 from repbm.core._bootstrap import middle, resampled_counts
+from repbm.core._codes import CODES, Code
 from repbm.core._draws import draw
 from repbm.core._errors import FailsElsewhere, InputError, nearest, reason
-from repbm.core._extras import optional
-from repbm.core._files import is_partial, partial_file, partial_folder, write_whole, writing
+from repbm.core._extras import needs_networks, optional
+from repbm.core._files import is_partial, locked, partial_file, partial_folder, write_whole, writing
 from repbm.core._json import as_json
 from repbm.core._labels import Label, as_label
 from repbm.core._numbers import in_words, number
@@ -37,10 +38,12 @@ from repbm.core._thresholds import (
 )
 
 __all__ = [
+    "CODES",
     "BacktestRules",
     "BalanceRules",
     "BehaviorRules",
     "ChoiceRules",
+    "Code",
     "ConfoundingRules",
     "DistributionRules",
     "EncodingRules",
@@ -69,8 +72,10 @@ __all__ = [
     "draw",
     "in_words",
     "is_partial",
+    "locked",
     "middle",
     "nearest",
+    "needs_networks",
     "number",
     "optional",
     "partial_file",

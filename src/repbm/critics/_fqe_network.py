@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import equinox as eqx
 import jax
@@ -16,17 +16,8 @@ from repbm.critics._action_values import NetworkValues
 from repbm.critics._bellman import BellmanTable
 from repbm.data import annuity
 
-
-@dataclass(frozen=True)
-class FQENetwork:
-    """A tanh network of `depth` hidden layers; the targets are renewed every `refresh` updates of Adam."""
-
-    width: int = 64
-    depth: int = 2
-    updates: int = 20_000
-    refresh: int = 50
-    batch: int = 256
-    rate: float = 2e-3
+if TYPE_CHECKING:
+    from repbm.critics._fqe import FQENetwork
 
 
 def network_values(

@@ -10,21 +10,22 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from repbm.core import BalanceRules, ChoiceRules, FitRules
+from repbm.core import BalanceRules, ChoiceRules, FitRules, needs_networks
 from repbm.data import Support, Trajectories, content_folds, few_states
 from repbm.engines import Engine
 from repbm.models._candidates import Candidates
 from repbm.models._choice import Comparison, compare
 from repbm.models._continuous import ContinuousModel
 from repbm.models._model import Model
-from repbm.models._paper import PaperSettings, fit_paper
+from repbm.models._paper import PaperSettings
 from repbm.models._table_candidates import TableCandidates
 from repbm.models._tabular import fit_tabular
 from repbm.models.dynamics._closed_form import CLOSED_FORM
 from repbm.models.dynamics._context import FitContext
 from repbm.models.dynamics._kind import DynamicsKind
+from repbm.models.dynamics._network_fit import NetworkKind
 from repbm.models.objectives._objective import AM, Objective
-from repbm.models.training._loop import Progress
+from repbm.models.training._progress import Progress
 
 KINDS: tuple[DynamicsKind, ...] = (CLOSED_FORM,)
 """The kinds of dynamics that are compared by default. `AutoFit(kinds=(*KINDS, NETWORK))` compares a network, too: half
@@ -96,6 +97,10 @@ class AutoFit(ModelFit):
     rules: FitRules = field(default_factory=FitRules)
     bounded: bool = True
     chooses_strength = True
+
+    def __post_init__(self) -> None:
+        if any(isinstance(kind, NetworkKind) for kind in self.kinds):
+            needs_networks()
 
     def choose(
         self,
@@ -189,6 +194,9 @@ class PaperFit(ModelFit):
     settings: PaperSettings = field(default_factory=PaperSettings)
     step_dtype = np.float32
 
+    def __post_init__(self) -> None:
+        needs_networks()
+
     def choose(
         self,
         data: Trajectories,
@@ -210,4 +218,6 @@ class PaperFit(ModelFit):
         progress: Progress | None = None,
     ) -> list[Model]:
         """All trained together, in one compiled call."""
+        from repbm.models._paper_fit import fit_paper
+
         return list(fit_paper(data, support, objectives, horizon, seed, self.settings, progress))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int
 
@@ -17,6 +15,7 @@ from repbm.models.dynamics._base import Dynamics
 from repbm.models.dynamics._context import FitContext
 from repbm.models.objectives._objective import Objective
 from repbm.models.parts._noise import Noise
+from repbm.models.transitions._arrays import in_float64
 
 
 class DynamicsKind(ABC):
@@ -39,8 +38,8 @@ class DynamicsKind(ABC):
         if not len(held):
             return None
         states, actions = context.table.states[held], context.table.actions[held]
-        with jax.enable_x64(True):
-            expected = np.asarray(dynamics(jnp.asarray(states)))[np.arange(len(held)), actions]
+        with in_float64():
+            expected = np.asarray(dynamics(states))[np.arange(len(held)), actions]
         return context.noise(held, states + context.changes[held] - expected)
 
     def objectives(self, wanted: Objective, rules: BalanceRules) -> tuple[Objective, ...]:
