@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from repbm.core import BalanceRules, stream
+from repbm.core import BalanceRules, FailsElsewhere, stream
 from repbm.estimators import Case, acting
 from repbm.models import Candidates, Followed, Model
 
@@ -45,7 +45,11 @@ def balanced(
 ) -> tuple[Model, str]:
     """The candidate whose value for the policy misses least on held-out episodes, and what that is."""
     weights = _weights(case)
-    errors = None if weights is None else value_errors(case, candidates, weights, rewards, seed, rules)
+    try:
+        errors = None if weights is None else value_errors(case, candidates, weights, rewards, seed, rules)
+    except FailsElsewhere:
+        # The policy fails in a state that only a model imagines: whoever asks for values is told.
+        errors = None
     number = 0 if errors is None else errors.nearest(rules.evidence)
     chosen = candidates.objectives[number]
     if number == 0:
@@ -76,7 +80,7 @@ def value_errors(
         return ValueErrors(np.zeros((len(candidates.objectives), len(used))))
     if not candidates.exact:
         # Of what was seen, and of what each candidate expects.
-        most = rules.most_steps / (1 + len(candidates.objectives))
+        most = rules.most_steps / candidates.effort / (1 + len(candidates.objectives))
         rows, weight = _drawn(case, rows, weight, seed, most)
         if candidates.model(0).stochastic or not case.deterministic:
             several = int(np.clip(most // max(case.steps_left[rows].sum(), 1), 1, rules.rollouts))

@@ -48,6 +48,11 @@ class Candidates(ABC):
     def exact(self) -> bool:
         """Whether surprises are computed without rollouts."""
 
+    @property
+    def effort(self) -> float:
+        """How many times as long as usual a step of a rollout takes."""
+        return 1.0
+
     @abstractmethod
     def model(self, number: int) -> Model:
         """The model that is good at this objective, fitted to all episodes."""

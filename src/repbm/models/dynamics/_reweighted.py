@@ -17,6 +17,9 @@ from repbm.models.parts._reward import PolynomialReward
 from repbm.models.regression._risk_moments import RiskMoments
 from repbm.models.transitions._table import TransitionTable
 
+_KERNEL_EFFORT = 30.0
+"""Following a policy among kernels takes so many times as long as among polynomials."""
+
 
 @dataclass(frozen=True, eq=False)
 class ReweightedClosedForm(ContinuousCandidates):
@@ -48,6 +51,10 @@ class ReweightedClosedForm(ContinuousCandidates):
         rewards = _reward_moments(table, base.reward, largest, fold, count)
         changes = _change_moments(context, base, fold, count)
         return cls(table, objectives, folds, base, changes, rewards, largest)
+
+    @property
+    def effort(self) -> float:
+        return 1.0 if self.changes is not None else _KERNEL_EFFORT
 
     def model(self, number: int) -> ContinuousModel:
         return self.base if number == 0 else self._fitted(number, None)
