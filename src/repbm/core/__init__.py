@@ -35,6 +35,7 @@ from repbm.core._thresholds import (
     SupportRules,
     Thresholds,
 )
+from repbm.core._words import all_words, say
 
 __all__ = [
     "CODES",
@@ -65,6 +66,7 @@ __all__ = [
     "SubgroupRules",
     "SupportRules",
     "Thresholds",
+    "all_words",
     "as_json",
     "as_label",
     "draw",
@@ -80,6 +82,7 @@ __all__ = [
     "partial_folder",
     "reason",
     "resampled_counts",
+    "say",
     "silent",
     "stream",
     "write_whole",

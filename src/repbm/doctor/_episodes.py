@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from repbm.core import LogRules
+from repbm.core import LogRules, say
 from repbm.data import Trajectories
 from repbm.doctor._finding import Finding, Severity
 
 
 def few_episodes(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
     if len(data) < rules.few_episodes:
-        words = f"there are {len(data)} episodes: intervals rest on very little"
+        words = say("doctor", "few_episodes", episodes=len(data))
         yield Finding(Severity.WARNING, "few episodes", words)
 
 
@@ -27,26 +27,26 @@ def ends(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
         yield Finding(
             Severity.WARNING,
             "truncated, not terminated?",
-            f"{at_limit} episodes are said to end by themselves at step {longest - 1}, the last that any has",
+            say("doctor", "truncated", episodes=at_limit, step=longest - 1),
             "terminated",
-            "if a limit stopped them, terminated is false there (truncated is true)",
+            say("doctor", "truncated_fix"),
         )
     if not ended.any() and lengths.min() < longest:
         yield Finding(
             Severity.WARNING,
             "no ends",
-            f"no episode ends by itself, though they have {lengths.min()} to {longest} steps",
+            say("doctor", "no_ends", shortest=lengths.min(), longest=longest),
             "terminated",
-            "is that so? what follows their last steps then counts as unknown",
+            say("doctor", "no_ends_fix"),
         )
     lost = ended & np.isnan(data.final_observations).any(axis=1)
     if lost.any():
         yield Finding(
             Severity.REMARK,
             "last states",
-            f"the state in which {lost.sum()} of {ended.sum()} episodes ended is not in the log",
+            say("doctor", "last_states", lost=lost.sum(), ended=ended.sum()),
             "next_obs",
-            "add next_obs_* columns, or a row with an empty action: ends are then learned from it",
+            say("doctor", "last_states_fix"),
         )
 
 
@@ -61,5 +61,6 @@ def copies(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
     many = int((counts - 1).sum())
     if many:
         labels = data.labels_of()
-        words = f"{many} episodes begin like another and earn the same, such as {labels[place[counts.argmax()]]!s}"
-        yield Finding(Severity.WARNING, "copies", words, "episode", "if rows were doubled, intervals are too narrow")
+        example = labels[place[counts.argmax()]]
+        words, fix = say("doctor", "copies", episodes=many, example=example), say("doctor", "copies_fix")
+        yield Finding(Severity.WARNING, "copies", words, "episode", fix)
