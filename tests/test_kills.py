@@ -25,6 +25,8 @@ _KILLS = 5
 """A round: so often killed, then left to end."""
 _WRITING = 0.05
 """Seconds that the files of a result take, about."""
+_AGENTS = 300.0
+"""Agents of a Ray whose driver was killed look for the rest of it for some time before they end."""
 
 
 @dataclass(frozen=True)
@@ -107,12 +109,14 @@ def test_an_experiment_in_processes(whole: Whole, number: int, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("number", range(7, 10))
-def test_an_experiment_on_ray(whole: Whole, number: int, tmp_path: Path) -> None:
+def test_an_experiment_on_ray(whole: Whole, number: int) -> None:
     pytest.importorskip("ray")
-    _kill_and_resume(whole, number, 2.5 * whole.seconds["runs"], "--workers", "2", "--engine", "ray")
+    _kill_and_resume(whole, number, 2.5 * whole.seconds["runs"], "--workers", "2", "--engine", "ray", patience=_AGENTS)
 
 
-def _kill_and_resume(whole: Whole, number: int, seconds: float, *engine: str, temporary: Path | None = None) -> None:
+def _kill_and_resume(
+    whole: Whole, number: int, seconds: float, *engine: str, temporary: Path | None = None, patience: float = 60
+) -> None:
     generator, out = np.random.default_rng(number), whole.folder / f"out{number}-runs"
     environment = {} if temporary is None else {"TMPDIR": str(temporary)}
     words = (*REPRODUCE, "--out", out.name, *engine)
@@ -121,7 +125,7 @@ def _kill_and_resume(whole: Whole, number: int, seconds: float, *engine: str, te
     for _ in range(_KILLS):
         with running(whole.folder, *words, environment=environment) as command:
             killed(command, generator, seconds, lambda: any(name.startswith(".runs") for name in hidden(out)))
-            assert command.gone()
+            assert command.gone(patience)
         if (out / "runs.parquet").exists():
             found = _rows(out)
             assert found.equals(reference.filter(pl.col("run").is_in(found["run"].unique().to_list())))
@@ -132,7 +136,7 @@ def _kill_and_resume(whole: Whole, number: int, seconds: float, *engine: str, te
     with running(whole.folder, *words, environment=environment) as command:
         code, _, error = command.end()
         assert (code, error) == (0, "")
-        assert command.gone()
+        assert command.gone(patience)
     assert _rows(out).equals(reference)
     assert _others(out) == _others(whole.folder / "runs")
     assert not hidden(out)

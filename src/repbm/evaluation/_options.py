@@ -78,6 +78,8 @@ class Question:
     threshold: tuple[float, ...] = ()
     """The probability of a return below each of these is wanted."""
     outcome: Outcome = field(default_factory=Outcome)
+    everyone: bool = False
+    """All individuals of a log are wanted, also of one of which a sample is read."""
 
     def __post_init__(self) -> None:
         if not all(map(math.isfinite, self.threshold)):
@@ -100,6 +102,7 @@ class Question:
             "details": self.details,
             "threshold": list(self.threshold),
             "outcome": asdict(self.outcome),
+            "everyone": self.everyone,
             "columns": dict(self.reading.columns),
             "ends": self.reading.ends,
             "missing": self.reading.missing,
@@ -128,6 +131,7 @@ class Question:
             thresholds=Thresholds.of(stored["thresholds"]),
             threshold=tuple(stored["threshold"]),
             outcome=Outcome(**stored["outcome"]),
+            everyone=stored.get("everyone", False),
         )
 
 

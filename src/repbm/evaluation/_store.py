@@ -26,7 +26,7 @@ def write(
     tables: Mapping[str, pl.DataFrame],
     run: Mapping[str, Any],
     details: Mapping[str, Any],
-    further: Mapping[str, bytes],
+    further: Mapping[str, bytes | Callable[[Path], object]],
 ) -> None:
     """Everything into one folder: a killed run leaves the old result there, or the new."""
     names = [*(f"{name}.csv" for name in tables), "details.json", *further, RUN]
@@ -37,7 +37,7 @@ def write(
     for name, content in (("details.json", details), (RUN, run)):
         files[name] = partial(_write_json, content)
     for name, content in further.items():
-        files[name] = lambda path, content=content: path.write_bytes(content)
+        files[name] = partial(_write_bytes, content) if isinstance(content, bytes) else content
     replace_files(folder, files)
 
 
@@ -91,6 +91,10 @@ def _json(folder: Path, name: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise InputError(f"{name}.json is not one of ours", where=str(folder), fix="evaluate again")
     return content
+
+
+def _write_bytes(content: bytes, path: Path) -> None:
+    path.write_bytes(content)
 
 
 def _write_json(content: Mapping[str, Any], path: Path) -> None:
