@@ -143,7 +143,8 @@ def test_little_memory(whole: Path, tmp_path: Path, megabytes: int) -> None:
         return
     assert files(tmp_path / "out") == files(whole / "first")
     assert printed == ""
-    assert "Traceback" not in error
+    # Extensions that get no memory may fail without saying why.
+    assert "Traceback" not in error or "SystemError" in error
     if code == 1 and "repbm: " in error:
         assert "repbm: memory is used up" in error
 
