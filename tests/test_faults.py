@@ -97,10 +97,11 @@ def test_a_disk_that_gets_full_while_runs_are_stored(whole: Path, place: Path, k
 
 
 def test_processes_without_room_for_what_they_share(place: Path) -> None:
+    """A page is left: enough to take the folder for one that can be written, as Python's `tempfile` does."""
     words = ("--policy", "p.py:act", "--estimator", "am", "--refits", "3", "--workers", "2", "--quiet")
     (place / "busy").write_text('#!/bin/sh\nexport TMPDIR=$PWD/disk\nexec "$@"\n')
     (place / "busy").chmod(0o755)
-    script = f'{_MOUNTED}; head -c 1M /dev/zero > disk/filled 2>/dev/null; ./busy "$@"'
+    script = f'{_MOUNTED}; head -c 12k /dev/zero > disk/filled; ./busy "$@"'
     front = ("unshare", "-rm", "sh", "-c", script, "sh", "16k", "true")
     with running(place, "evaluate", "first.csv", *words, "--out", "out", front=front) as command:
         told(*command.end(), "disk: cannot be written (No space left on device)")
