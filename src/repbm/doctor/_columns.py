@@ -8,11 +8,12 @@ import numpy as np
 
 from repbm.core import LogRules
 from repbm.data import Trajectories
+from repbm.doctor._counts import LogCounts
 from repbm.doctor._finding import Finding, Severity
 from repbm.doctor._sample import correlation, names, sampled_episodes, sampled_steps
 
 
-def constant_columns(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
+def constant_columns(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
     some = data.observations[sampled_steps(data, rules)]
     for k in np.flatnonzero(some.min(axis=0) == some.max(axis=0)):
         value = data.observations[0, k]
@@ -21,7 +22,7 @@ def constant_columns(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
             yield Finding(Severity.REMARK, "constant column", words, names(data)[k])
 
 
-def equal_columns(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
+def equal_columns(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
     rows, called = sampled_steps(data, rules), names(data)
     seen: dict[bytes, str] = {}
     for k, name in enumerate(called):
@@ -33,7 +34,7 @@ def equal_columns(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
             yield Finding(Severity.REMARK, "equal columns", f"is the same as {first}", name, "leave one of them out")
 
 
-def leaking_columns(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
+def leaking_columns(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
     """Columns that know what the decision was, or what came of it."""
     data = sampled_episodes(data, rules)
     codes, rewards, later = data.actions.codes, data.rewards, _rewards_to_come(data)
@@ -53,7 +54,7 @@ def leaking_columns(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
             yield Finding(Severity.WARNING, "leaking column", "is the sum of all rewards to come", name, fix)
 
 
-def outliers(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
+def outliers(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
     """Values far from all others, codes for missing ones among them."""
     rows = sampled_steps(data, rules)
     for k, name in enumerate(names(data)):
@@ -64,10 +65,10 @@ def outliers(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
         far = np.abs(values - middle) > rules.outlier * (high - low)
         if not far.any():
             continue
-        found, counts = np.unique(values[far], return_counts=True)
-        most = found[counts.argmax()]
-        if counts.max() >= 3 and len(found) <= 3:
-            words = f"is {most:g} in {counts.max() / len(rows):.1%} of the steps, far from all else"
+        found, times = np.unique(values[far], return_counts=True)
+        most = found[times.argmax()]
+        if times.max() >= 3 and len(found) <= 3:
+            words = f"is {most:g} in {times.max() / len(rows):.1%} of the steps, far from all else"
             yield Finding(
                 Severity.WARNING, "outliers", words, name, "a code for missing? give the true value or a flag"
             )
@@ -79,7 +80,7 @@ def outliers(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
         yield Finding(Severity.WARNING, "outliers", words, where, "check the value, and the unit")
 
 
-def two_units(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
+def two_units(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
     """Columns of many values that fall into two groups with nothing between."""
     rows = sampled_steps(data, rules)
     for k, name in enumerate(names(data)):

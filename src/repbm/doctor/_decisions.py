@@ -8,13 +8,13 @@ import numpy as np
 
 from repbm.core import LogRules
 from repbm.data import Trajectories
+from repbm.doctor._counts import LogCounts
 from repbm.doctor._finding import Finding, Severity
 from repbm.doctor._sample import sampled_episodes, sampled_steps
 
 
-def actions(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
-    counts = np.bincount(data.actions.codes, minlength=len(data.actions.labels))
-    labels = data.actions.labels
+def actions(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
+    labels = list(counts.actions)
     alike: dict[str, list[str]] = {}
     for label in labels:
         alike.setdefault(str(label).strip().casefold(), []).append(str(label))
@@ -28,24 +28,22 @@ def actions(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
             f"the only action is {labels[0]!r}: nothing can be said about another policy",
             "action",
         )
-    elif len(labels) > rules.many_actions and len(labels) > rules.action_share * len(data.rewards):
+    elif len(labels) > rules.many_actions and len(labels) > rules.action_share * counts.steps:
         yield Finding(
             Severity.PROBLEM,
             "continuous actions",
-            f"there are {len(labels)} different actions in {len(data.rewards)} steps",
+            f"there are {len(labels)} different actions in {counts.steps} steps",
             "action",
             "a dose? group it into a few levels first",
         )
     else:
-        rare = [
-            f"{label!r} ({count}x)" for label, count in zip(labels, counts, strict=True) if count < rules.rare_action
-        ]
+        rare = [f"{label!r} ({count}x)" for label, count in counts.actions.items() if count < rules.rare_action]
         if rare:
             words = f"few steps show {', '.join(rare[:5])}{' ...' if len(rare) > 5 else ''}"
             yield Finding(Severity.REMARK, "rare actions", words, "action", "what follows them is hardly known")
 
 
-def probabilities(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
+def probabilities(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
     """The mean of 1 / mu(a | s) over logged actions is the mean number of actions that are possible."""
     if data.behavior is None:
         words = "the log does not say how probable its actions were"
@@ -73,19 +71,15 @@ def probabilities(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
         )
 
 
-def rewards(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
-    low, high = data.rewards.min(), data.rewards.max()
-    if low == high:
-        lengths = data.lengths
-        if lengths.min() == lengths.max() or low == 0:
-            words = f"every reward is {low:g}: all policies are worth the same"
+def rewards(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
+    if counts.lowest == counts.highest:
+        if counts.shortest == counts.longest or counts.lowest == 0:
+            words = f"every reward is {counts.lowest:g}: all policies are worth the same"
             yield Finding(Severity.WARNING, "rewards", words, "reward")
         return
-    before = np.ones(len(data.rewards), dtype=bool)
-    before[data.lasts] = False
-    if data.longest > 1 and not data.rewards[before].any():
+    if counts.longest > 1 and not counts.early:
         yield Finding(Severity.REMARK, "rewards", "only last steps are rewarded", "reward")
-    if data.longest > 1 and (data.rewards == np.repeat(data.rewards[data.starts], data.lengths)).all():
+    if counts.longest > 1 and counts.repeated:
         words = "is the same in all rows of an episode: one outcome, counted once a row?"
         yield Finding(Severity.WARNING, "repeated outcome", words, "reward", "if so, leave it in last rows alone")
     yield from _shifted(data, rules)
