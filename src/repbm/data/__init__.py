@@ -4,7 +4,16 @@ from repbm.data._categorical import Categorical
 from repbm.data._encoding import Coding, Encoding, Kind
 from repbm.data._history import History
 from repbm.data._sample import spread_episodes
-from repbm.data._segments import Block, StepValues, cumulative_products, indices, log_products, over_blocks, totals
+from repbm.data._segments import (
+    Block,
+    StepValues,
+    added,
+    cumulative_products,
+    indices,
+    log_products,
+    over_blocks,
+    totals,
+)
 from repbm.data._states import few_states, found_states, numbered_states
 from repbm.data._support import ImportanceWeights, Support, support
 from repbm.data._trajectories import LARGEST_NUMBER, LARGEST_OBSERVATION, Trajectories
@@ -22,6 +31,7 @@ __all__ = [
     "StepValues",
     "Support",
     "Trajectories",
+    "added",
     "cumulative_products",
     "few_states",
     "found_states",

@@ -8,11 +8,12 @@ import numpy as np
 
 from repbm.core import LogRules, say
 from repbm.data import Trajectories
+from repbm.doctor._counts import LogCounts
 from repbm.doctor._finding import Finding, Severity
 from repbm.doctor._sample import correlation, names, sampled_episodes, sampled_steps
 
 
-def constant_columns(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
+def constant_columns(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
     some = data.observations[sampled_steps(data, rules)]
     for k in np.flatnonzero(some.min(axis=0) == some.max(axis=0)):
         value = data.observations[0, k]
@@ -21,7 +22,7 @@ def constant_columns(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
             yield Finding(Severity.REMARK, "constant column", words, names(data)[k])
 
 
-def equal_columns(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
+def equal_columns(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
     rows, called = sampled_steps(data, rules), names(data)
     seen: dict[bytes, str] = {}
     for k, name in enumerate(called):
@@ -34,7 +35,7 @@ def equal_columns(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
             yield Finding(Severity.REMARK, "equal columns", words, name, fix)
 
 
-def leaking_columns(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
+def leaking_columns(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
     """Columns that know what the decision was, or what came of it."""
     data = sampled_episodes(data, rules)
     codes, rewards, later = data.actions.codes, data.rewards, _rewards_to_come(data)
@@ -52,7 +53,7 @@ def leaking_columns(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
             yield Finding(Severity.WARNING, "leaking column", say("doctor", "leaks_rewards_to_come"), name, fix)
 
 
-def outliers(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
+def outliers(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
     """Values far from all others, codes for missing ones among them."""
     rows = sampled_steps(data, rules)
     for k, name in enumerate(names(data)):
@@ -63,10 +64,10 @@ def outliers(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
         far = np.abs(values - middle) > rules.outlier * (high - low)
         if not far.any():
             continue
-        found, counts = np.unique(values[far], return_counts=True)
-        most = found[counts.argmax()]
-        if counts.max() >= 3 and len(found) <= 3:
-            words = say("doctor", "outlier_code", value=most, share=counts.max() / len(rows))
+        found, times = np.unique(values[far], return_counts=True)
+        most = found[times.argmax()]
+        if times.max() >= 3 and len(found) <= 3:
+            words = say("doctor", "outlier_code", value=most, share=times.max() / len(rows))
             yield Finding(Severity.WARNING, "outliers", words, name, say("doctor", "outlier_code_fix"))
             continue
         at = rows[np.flatnonzero(far)[0]]
@@ -76,7 +77,7 @@ def outliers(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
         yield Finding(Severity.WARNING, "outliers", words, where, say("doctor", "outlier_fix"))
 
 
-def two_units(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
+def two_units(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
     """Columns of many values that fall into two groups with nothing between."""
     rows = sampled_steps(data, rules)
     for k, name in enumerate(names(data)):

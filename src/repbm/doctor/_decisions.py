@@ -8,13 +8,13 @@ import numpy as np
 
 from repbm.core import LogRules, say
 from repbm.data import Trajectories
+from repbm.doctor._counts import LogCounts
 from repbm.doctor._finding import Finding, Severity
 from repbm.doctor._sample import sampled_episodes, sampled_steps
 
 
-def actions(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
-    counts = np.bincount(data.actions.codes, minlength=len(data.actions.labels))
-    labels = data.actions.labels
+def actions(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
+    labels = list(counts.actions)
     alike: dict[str, list[str]] = {}
     for label in labels:
         alike.setdefault(str(label).strip().casefold(), []).append(str(label))
@@ -29,25 +29,23 @@ def actions(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
             say("doctor", "one_action", action=labels[0]),
             "action",
         )
-    elif len(labels) > rules.many_actions and len(labels) > rules.action_share * len(data.rewards):
+    elif len(labels) > rules.many_actions and len(labels) > rules.action_share * counts.steps:
         yield Finding(
             Severity.PROBLEM,
             "continuous actions",
-            say("doctor", "continuous_actions", actions=len(labels), steps=len(data.rewards)),
+            say("doctor", "continuous_actions", actions=len(labels), steps=counts.steps),
             "action",
             say("doctor", "continuous_actions_fix"),
         )
     else:
-        rare = [
-            f"{label!r} ({count}x)" for label, count in zip(labels, counts, strict=True) if count < rules.rare_action
-        ]
+        rare = [f"{label!r} ({count}x)" for label, count in counts.actions.items() if count < rules.rare_action]
         if rare:
             shown = f"{', '.join(rare[:5])}{' ...' if len(rare) > 5 else ''}"
             words, fix = say("doctor", "rare_actions", actions=shown), say("doctor", "rare_actions_fix")
             yield Finding(Severity.REMARK, "rare actions", words, "action", fix)
 
 
-def probabilities(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
+def probabilities(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
     """The mean of 1 / mu(a | s) over logged actions is the mean number of actions that are possible."""
     if data.behavior is None:
         words, fix = say("doctor", "no_probabilities"), say("doctor", "no_probabilities_fix")
@@ -70,19 +68,15 @@ def probabilities(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
         yield Finding(Severity.WARNING, "probabilities", words, "behavior_prob", fix)
 
 
-def rewards(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
-    low, high = data.rewards.min(), data.rewards.max()
-    if low == high:
-        lengths = data.lengths
-        if lengths.min() == lengths.max() or low == 0:
-            words = say("doctor", "same_rewards", reward=low)
+def rewards(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
+    if counts.lowest == counts.highest:
+        if counts.shortest == counts.longest or counts.lowest == 0:
+            words = say("doctor", "same_rewards", reward=counts.lowest)
             yield Finding(Severity.WARNING, "rewards", words, "reward")
         return
-    before = np.ones(len(data.rewards), dtype=bool)
-    before[data.lasts] = False
-    if data.longest > 1 and not data.rewards[before].any():
+    if counts.longest > 1 and not counts.early:
         yield Finding(Severity.REMARK, "rewards", say("doctor", "last_rewards"), "reward")
-    if data.longest > 1 and (data.rewards == np.repeat(data.rewards[data.starts], data.lengths)).all():
+    if counts.longest > 1 and counts.repeated:
         words, fix = say("doctor", "repeated_outcome"), say("doctor", "repeated_outcome_fix")
         yield Finding(Severity.WARNING, "repeated outcome", words, "reward", fix)
     yield from _shifted(data, rules)

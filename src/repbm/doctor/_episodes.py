@@ -8,22 +8,21 @@ import numpy as np
 
 from repbm.core import LogRules, say
 from repbm.data import Trajectories
+from repbm.doctor._counts import LogCounts
 from repbm.doctor._finding import Finding, Severity
 
 
-def few_episodes(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
-    if len(data) < rules.few_episodes:
-        words = say("doctor", "few_episodes", episodes=len(data))
+def few_episodes(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
+    if counts.episodes < rules.few_episodes:
+        words = say("doctor", "few_episodes", episodes=counts.episodes)
         yield Finding(Severity.WARNING, "few episodes", words)
 
 
-def ends(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
-    lengths, longest = data.lengths, data.longest
-    ended = data.terminated
-    at_limit = int((ended & (lengths == longest)).sum())
-    near = np.bincount(lengths[ended & (lengths < longest) & (lengths >= longest - 10)], minlength=1)
-    others = int((ended & (lengths < longest)).sum())
-    if at_limit >= max(5, 0.05 * len(data)) and others and at_limit > rules.heap * max(int(near.max()), 1):
+def ends(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
+    longest, ended = counts.longest, counts.ended
+    at_limit, others = int(ended[longest]), int(ended[:longest].sum())
+    near = ended[max(0, longest - 10) : longest]
+    if at_limit >= max(5, 0.05 * counts.episodes) and others and at_limit > rules.heap * max(int(near.max()), 1):
         yield Finding(
             Severity.WARNING,
             "truncated, not terminated?",
@@ -31,36 +30,35 @@ def ends(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
             "terminated",
             say("doctor", "truncated_fix"),
         )
-    if not ended.any() and lengths.min() < longest:
+    if not counts.terminated and counts.shortest < longest:
         yield Finding(
             Severity.WARNING,
             "no ends",
-            say("doctor", "no_ends", shortest=lengths.min(), longest=longest),
+            say("doctor", "no_ends", shortest=counts.shortest, longest=longest),
             "terminated",
             say("doctor", "no_ends_fix"),
         )
-    lost = ended & np.isnan(data.final_observations).any(axis=1)
-    if lost.any():
+    if counts.lost:
         yield Finding(
             Severity.REMARK,
             "last states",
-            say("doctor", "last_states", lost=lost.sum(), ended=ended.sum()),
+            say("doctor", "last_states", lost=counts.lost, ended=counts.terminated),
             "next_obs",
             say("doctor", "last_states_fix"),
         )
 
 
-def copies(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
+def copies(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
     """Episodes that are equal to others in every number; not where states are so few that this happens by chance."""
     if len(np.unique(data.returns())) == len(data):
         return
     if len(np.unique(data.initial_observations, axis=0)) < 0.5 * len(data):
         return
     first = np.column_stack([data.initial_observations, data.lengths, data.returns(), data.actions.codes[data.starts]])
-    _, place, counts = np.unique(first, axis=0, return_index=True, return_counts=True)
-    many = int((counts - 1).sum())
+    _, place, equal = np.unique(first, axis=0, return_index=True, return_counts=True)
+    many = int((equal - 1).sum())
     if many:
         labels = data.labels_of()
-        example = labels[place[counts.argmax()]]
+        example = labels[place[equal.argmax()]]
         words, fix = say("doctor", "copies", episodes=many, example=example), say("doctor", "copies_fix")
         yield Finding(Severity.WARNING, "copies", words, "episode", fix)

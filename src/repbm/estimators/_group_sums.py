@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from repbm.core import stream
-from repbm.data import support, totals
+from repbm.data import added, support, totals
 from repbm.estimators._case import Case
 from repbm.estimators._estimate import Estimate
 from repbm.estimators._importance import ImportanceSampling, PerDecisionImportanceSampling
@@ -179,9 +179,9 @@ class GroupSums:
             sizes=self.sizes + other.sizes,
             returns=self.returns + other.returns,
             squared_returns=self.squared_returns + other.squared_returns,
-            alive=_added(self.alive, other.alive),
-            factual=_added(self.factual, other.factual),
-            counterfactual=_added(self.counterfactual, other.counterfactual),
+            alive=added(self.alive, other.alive),
+            factual=added(self.factual, other.factual),
+            counterfactual=added(self.counterfactual, other.counterfactual),
             weights={each: own + other.weights[each] for each, own in self.weights.items()},
         )
 
@@ -225,9 +225,3 @@ class GroupSums:
             return PooledTerms(tables[0], tables[1], None, tables[2])
 
         return pool
-
-
-def _added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Entry by entry, the shorter filled up with 0."""
-    longer, shorter = (one, other) if len(one) >= len(other) else (other, one)
-    return longer + np.pad(shorter, (0, len(longer) - len(shorter)))

@@ -18,10 +18,8 @@ from repbm.evaluation._critics import Critics
 from repbm.evaluation._individual_rows import individual_rows, refused_rows, told_of
 from repbm.evaluation._options import Question
 from repbm.evaluation._tables import Tables
-from repbm.logs import Drawn, Individuals, Scan, read_individuals
+from repbm.logs import PART_STEPS, Drawn, Individuals, Scan, read_individuals
 
-_PART_STEPS = 1 << 20
-"""The first rows of episodes are picked from so many steps at a time."""
 _LACKING = "an observation is missing that the sample never lacks"
 
 
@@ -57,7 +55,7 @@ def everyone(drawn: Drawn, tables: Tables, critics: Critics, cases: Mapping[str,
 
     def frames() -> Iterator[pl.DataFrame]:
         done = 0
-        for rows in scan.first_rows(_PART_STEPS):
+        for rows in scan.first_rows(PART_STEPS):
             found, lacking = _read(rows, scan, drawn, question, done)
             for teller in tellers:
                 yield _numbered(teller.rows(found, lacking, question), rows, scan)

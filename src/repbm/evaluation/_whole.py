@@ -12,9 +12,6 @@ from repbm.inference import groups_of
 from repbm.logs import Drawn
 from repbm.policies import Policy
 
-_PART_STEPS = 1 << 20
-"""So many steps are in memory at a time."""
-
 
 def all_episodes(
     drawn: Drawn, policies: Mapping[str, Policy], question: Question, announce: Callable[[str], None]
@@ -33,10 +30,9 @@ def all_episodes(
     count = min(drawn.episodes, groups_of(longest, question.thresholds.intervals))
     result: dict[str, GroupSums] = {}
     done = 0
-    for frame in scan.parts(_PART_STEPS):
+    for part in drawn.parts():
         announce(f"weighing all episodes, {done} of {drawn.episodes}")
-        data = drawn.read(frame)
-        data = replace(data, actions=data.actions.onto(sample.actions.labels))
+        data = replace(part, actions=part.actions.onto(sample.actions.labels))
         data = data if question.horizon is None else data.until(question.horizon)
         if looks and data.names != sample.names:
             return {}

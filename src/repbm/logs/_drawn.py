@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,8 @@ from repbm.logs._tables import Source
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+PART_STEPS = 1 << 20
+"""Of a log that is read in parts so many steps are in memory at a time."""
 _FEWEST_STEPS = 1_000
 """A sample of fewer steps tells nothing."""
 
@@ -39,6 +41,13 @@ class Drawn:
         if self.scan is None:
             return ""
         return f"from {len(self.data)} of {self.episodes} episodes, a sample stratified by length and action"
+
+    def parts(self) -> Iterator[Trajectories]:
+        """All episodes, about as many steps at a time as `PART_STEPS`: a fault in any row is an error then."""
+        if self.scan is None:
+            yield self.data
+            return
+        yield from map(self.read, self.scan.parts(PART_STEPS))
 
     def with_data(self, data: Trajectories) -> Drawn:
         return replace(self, data=data)
