@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import equinox as eqx
@@ -42,6 +43,8 @@ def roll_out(
     `dtype` is that of the arithmetic: float32 takes half the time, and is what networks were trained in.
     """
     count = len(states)
+    # Values are means: what single rewards are would only be compiled anew for every log.
+    model = replace(model, reward_noise=None)
     model = jax.tree.map(lambda leaf: np.asarray(leaf, dtype) if eqx.is_inexact_array_like(leaf) else leaf, model)
     first = np.full(count, -1) if first_actions is None else first_actions
     values, squares, left = np.zeros(count), np.zeros(count), np.zeros(count, dtype=bool)

@@ -14,6 +14,11 @@ from repbm.models.transitions._arrays import module_of
 class Dynamics(Part):
     """The expected next state of every action."""
 
+    @property
+    def effort(self) -> int:
+        """About how many times as long a step takes as one of polynomials."""
+        return 1
+
     @abstractmethod
     def __call__(
         self, states: Float[Array | np.ndarray, "batch dimensions"]

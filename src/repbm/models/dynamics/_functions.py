@@ -40,6 +40,10 @@ class KernelDynamics(Dynamics):
     half_width: Float[Array | np.ndarray, " dimensions"]
     change: KernelSum
 
+    @property
+    def effort(self) -> int:
+        return 16
+
     def __call__(
         self, states: Float[Array | np.ndarray, "batch dimensions"]
     ) -> Float[Array | np.ndarray, "batch actions dimensions"]:

@@ -1,4 +1,4 @@
-"""What the expected next state misses: draws from what was missed in the log, everywhere or in states alike."""
+"""What an expectation misses, of the next state or of the reward: draws from what was missed in the log."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from repbm.models.transitions._arrays import by_action, module_of, random_intege
 
 
 class Noise(Part):
-    """What the expected next state misses: draws from held-out residuals of the same action."""
+    """What the expected next state, or reward, misses: draws from held-out residuals of the same action."""
 
-    residuals: Float[Array | np.ndarray, "actions draws dimensions"]
+    residuals: Float[Array | np.ndarray, "actions draws outputs"]
 
     def draw(
         self,
         key: Array | np.random.Generator | SideBySide,
         actions: Int[Array | np.ndarray, " batch"],
         states: Float[Array | np.ndarray, "batch dimensions"],
-    ) -> Float[Array | np.ndarray, "batch dimensions"]:
+    ) -> Float[Array | np.ndarray, "batch outputs"]:
         chosen = random_integers(key, actions.shape, self.residuals.shape[1])
         return module_of(states).asarray(self.residuals)[actions, chosen]
 
@@ -37,9 +37,9 @@ class LocalNoise(Noise):
 
     center: Float[Array | np.ndarray, " dimensions"]
     half_width: Float[Array | np.ndarray, " dimensions"]
-    scores: Float[Array | np.ndarray, "actions features dimensions"]
-    least: Float[Array | np.ndarray, "actions dimensions"]
-    most: Float[Array | np.ndarray, "actions dimensions"]
+    scores: Float[Array | np.ndarray, "actions features outputs"]
+    least: Float[Array | np.ndarray, "actions outputs"]
+    most: Float[Array | np.ndarray, "actions outputs"]
     column: Int[Array | np.ndarray, "actions nodes"]
     threshold: Float[Array | np.ndarray, "actions nodes"]
     child: Int[Array | np.ndarray, "actions nodes two"]
@@ -53,7 +53,7 @@ class LocalNoise(Noise):
         key: Array | np.random.Generator | SideBySide,
         actions: Int[Array | np.ndarray, " batch"],
         states: Float[Array | np.ndarray, "batch dimensions"],
-    ) -> Float[Array | np.ndarray, "batch dimensions"]:
+    ) -> Float[Array | np.ndarray, "batch outputs"]:
         numpy = module_of(states)
         rows = numpy.arange(states.shape[0])
         position = numpy.clip((states - self.center) / self.half_width, -1.0, 1.0)
