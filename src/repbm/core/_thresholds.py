@@ -425,8 +425,8 @@ class DistributionRules:
     worst: float = 0.1
     """The mean of this share of the lowest returns is told. Convention."""
     model_returns: int = 8192
-    """So many returns are drawn in a model, spread over individuals: with 1,000 of these chance then adds a
-    twentieth to the width of an interval,"""
+    """So many returns are drawn in a model, spread over individuals: of 1,000 episodes that adds a twentieth to the
+    error that chance leaves anyway,"""
     most_model_steps: int = 1 << 19
     """fewer where that would take more steps: half a second."""
     most_cells: int = 2000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from repbm.core import DistributionRules
 from repbm.estimators import Case, acting
@@ -12,15 +12,15 @@ from repbm.models import Model
 
 def draw_returns(
     case: Case, model: Model, name: str, rules: DistributionRules, seed: int = 0
-) -> tuple[Int[np.ndarray, " individuals"], Float[np.ndarray, "rollouts individuals"]]:
-    """Logged individuals, and what episodes of each of them earn that follow the policy in the model.
+) -> Float[np.ndarray, "rollouts individuals"]:
+    """What episodes of logged individuals earn that follow the policy in the model.
 
     All individuals, as often as it takes to tell how returns are spread; of very many evenly spread ones, once each.
     """
     count = len(case.data)
     most = max(2, min(rules.model_returns, rules.most_model_steps // (case.most_steps * model.effort)))
     rows = np.arange(count) if count <= most else np.unique(np.linspace(0, count - 1, most).astype(np.int64))
-    drawn = model.returns(
+    return model.returns(
         acting(case.policy, name),
         np.asarray(case.data.initial_observations[rows], dtype=np.float64),
         horizon=case.most_steps,
@@ -28,4 +28,3 @@ def draw_returns(
         rollouts=max(1, most // len(rows)),
         seed=seed,
     )
-    return rows, drawn

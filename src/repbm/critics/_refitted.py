@@ -65,6 +65,6 @@ def _single_returns(
     if found.model is None:
         return None
     with suppress(InputError):
-        drawn = draw_returns(resampled, found.model, found.critic.name, spec.thresholds.distribution, seed)[1]
+        drawn = draw_returns(resampled, found.model, found.critic.name, spec.thresholds.distribution, seed)
         return drawn.reshape(-1) if np.isfinite(drawn).all() else None
     return None

@@ -283,6 +283,6 @@ def _details(
         hidden = None if fitted is None else hidden_causes(case, fitted.critic, answer, question)
     returns = spread_of_returns(case, tables.resampling, question)
     telling = critics.telling_model(case)
-    modeled = None if telling is None else spread_in_model(case, *telling, tested, tables.resampling, question)
+    modeled = None if telling is None else spread_in_model(case, *telling, tested, question)
     bounds, regions = model_free_bounds(case, question), practice_regions(case)
     return PolicyDetails(action_shares(case), groups, teller, hidden, returns, bounds, regions, modeled)

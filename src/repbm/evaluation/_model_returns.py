@@ -11,7 +11,7 @@ from repbm.core import InputError
 from repbm.doctor import Backtest, possible_returns
 from repbm.estimators import Case
 from repbm.evaluation._options import Question
-from repbm.inference import ModelDistribution, Refits, Resampling, model_figures
+from repbm.inference import ModelDistribution, Refits, model_figures
 
 if TYPE_CHECKING:
     from repbm.models import Model
@@ -23,7 +23,6 @@ def spread_in_model(
     model: Model,
     refits: Refits | None,
     tested: Backtest | None,
-    resampling: Resampling,
     question: Question,
 ) -> ModelDistribution:
     """Figures of returns drawn in the model, called `name`; none where nothing shows that it tells single returns."""
@@ -40,13 +39,13 @@ def spread_in_model(
 
     rules = question.thresholds.distribution
     try:
-        rows, drawn = draw_returns(case, model, name, rules, question.seed)
+        drawn = draw_returns(case, model, name, rules, question.seed)
     except InputError as fault:
         return replace(found, reason=str(fault))
     if not np.isfinite(drawn).all():
         return replace(found, reason="its rollouts exceed floating point")
     possible = possible_returns(case)
     again = None if refits is None or refits.returns is None else np.clip(refits.returns, *possible)
-    given = resampling, question.level, question.threshold, rules, again
-    figures = model_figures(np.clip(drawn, *possible), rows, case.returns, *given)
+    given = question.level, question.threshold, rules, again
+    figures = model_figures(np.clip(drawn.reshape(-1), *possible), case.returns, *given)
     return replace(found, returns=drawn.size, refits=0 if again is None else len(again), figures=figures)
