@@ -17,6 +17,7 @@ from repbm.logs._files import Part, file_part, files_of, guarded, is_parquet, st
 from repbm.logs._layout import Asked, Layout
 from repbm.logs._part_layout import layout_of
 from repbm.logs._tables import Source
+from repbm.logs._typed import typed
 
 _LOOKED_AT = 100_000
 """So many first rows tell what columns hold."""
@@ -100,6 +101,17 @@ class Scan:
             part = guarded(lambda rows=rows: rows.collect(engine="streaming"), str(self.paths[0]))
             if len(part):
                 yield part
+
+    def first_rows(self, steps: int) -> Iterator[pl.DataFrame]:
+        """The first row of every episode, of those in about so many rows at a time."""
+        own, step = self.layout.episode, self.layout.step
+        for part in self.parts(steps):
+            if own is None:
+                yield part
+                continue
+            # By numbers and dates, also where they are written as text.
+            ordered = part if step is None else part.sort(typed(part[step]), maintain_order=True, nulls_last=True)
+            yield ordered.unique(own, keep="first", maintain_order=True)
 
     @cached_property
     def episodes(self) -> pl.DataFrame:

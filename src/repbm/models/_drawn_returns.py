@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import jax
 import numpy as np
 from jaxtyping import Float
 
 from repbm.core import InputError, stream
 from repbm.models._stepwise import chosen_actions, step_rows
 from repbm.models.parts._reward_noise import Steps
+from repbm.models.transitions._arrays import in_float64
 from repbm.policies import ObservationPolicy
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def drawn_returns(
             fix="fit it again; models as published tell means alone",
         )
     total = np.zeros(rollouts * len(states))
-    with jax.enable_x64(True):
+    with in_float64():
         for start in range(0, len(total), _LARGEST_BATCH):
             generator = stream(seed, "returns", start)
             rows = np.arange(start, min(start + _LARGEST_BATCH, len(total)))

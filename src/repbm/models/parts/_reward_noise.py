@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -12,7 +13,8 @@ from repbm.models.parts._part import Part
 from repbm.models.parts._reward import Reward
 
 
-class Steps(Part):
+@dataclass(frozen=True, eq=False)
+class Steps:
     """Steps of a model: from which states to which, by which actions, and whether each is the last of its episode,
     because the world ends it there or time does."""
 
