@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from repbm.core import FailsElsewhere, InputError, Progress, Thresholds
 from repbm.data import Trajectories
-from repbm.doctor import Verdict, can_be_answered, examine, possible_returns, refusals, verdict_of
+from repbm.doctor import Backtest, Verdict, can_be_answered, examine, possible_returns, refusals, verdict_of
 from repbm.engines import Engine, opens_engine
 from repbm.estimators import (
     Case,
@@ -42,6 +42,7 @@ from repbm.evaluation._details import (
     support_of_individuals,
 )
 from repbm.evaluation._everyone import everyone as all_individuals
+from repbm.evaluation._model_returns import spread_in_model
 from repbm.evaluation._options import Fitting, Question, Reading
 from repbm.evaluation._outcome import Outcome, Scale
 from repbm.evaluation._practice import practice_regions
@@ -148,15 +149,15 @@ def evaluate(
     found = {name: PolicyDetails() for name in cases}
     tested = None
     if details:
+        if critics.scores is not None and models:
+            tested = held_out_backtest(next(iter(cases.values())), critics.scores, question, steps.note)
         for name, case in cases.items():
             steps.look_closer(name)
-            found[name] = _details(tables, critics, name, case, len(cases), question)
+            found[name] = _details(tables, critics, name, case, len(cases), question, tested)
             rows, starts = shown(len(data), len(cases)), data.initial_observations
             tables.compare(name, "log", compared(case, starts, rows, thresholds, logged=True))
             if new is not None:
                 tables.compare(name, "new", compared(case, new.states, np.arange(len(new.states)), thresholds, False))
-        if critics.scores is not None and models:
-            tested = held_out_backtest(next(iter(cases.values())), critics.scores, question, steps.note)
     for name, case in cases.items():
         tables.refuse(name, "log", refusals(case, case.data.initial_observations, thresholds))
         if new is not None:
@@ -263,7 +264,13 @@ def _judged(case: Case, critics: Critics, question: Question) -> Verdict:
 
 
 def _details(
-    tables: Tables, critics: Critics, name: str, case: Case, policies: int, question: Question
+    tables: Tables,
+    critics: Critics,
+    name: str,
+    case: Case,
+    policies: int,
+    question: Question,
+    tested: Backtest | None,
 ) -> PolicyDetails:
     teller = tables.individuals_by(name)
     groups = ()
@@ -279,5 +286,7 @@ def _details(
         fitted = critics.for_estimator(tables.spec(name, answer["estimator"]), case)
         hidden = None if fitted is None else hidden_causes(case, fitted.critic, answer, question)
     returns = spread_of_returns(case, tables.resampling, question)
+    telling = critics.telling_model(case)
+    modeled = None if telling is None else spread_in_model(case, *telling, tested, question)
     bounds, regions = model_free_bounds(case, question), practice_regions(case)
-    return PolicyDetails(action_shares(case), groups, teller, hidden, returns, bounds, regions)
+    return PolicyDetails(action_shares(case), groups, teller, hidden, returns, bounds, regions, modeled)

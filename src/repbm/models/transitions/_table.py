@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -81,6 +81,11 @@ class TransitionTable:
 
     def __len__(self) -> int:
         return len(self.rewards)
+
+    def take(self, rows: Int[np.ndarray, " some"]) -> TransitionTable:
+        """Some of the transitions."""
+        arrays = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "action_count"}
+        return replace(self, **{name: array[rows] for name, array in arrays.items()})
 
 
 def ended_by_limit(
