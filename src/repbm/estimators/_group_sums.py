@@ -66,22 +66,21 @@ class WeightSums:
         weights, rewards, returns = case.weights, case.rewards, case.returns
         pooled = NormalizedTerms(weights, rewards).pool(groups, count)
         scales = np.zeros(case.data.longest) if weights.log_scales is None else weights.log_scales
-        effective, sums = weights.effective_episodes, weights.sums
         last = weights.last
+        last_returns = np.bincount(groups, last * returns, count)
+        plain = weights.log_scales is None
         with np.errstate(over="ignore", invalid="ignore"):
-            whole = np.bincount(groups, np.exp(weights.log_last) * returns, count)
-            stepwise = totals(lambda at: weights.plain(at) * rewards(at), case.data.offsets)
             return cls(
-                log_scales=np.where(sums > 0, scales, -np.inf),
+                log_scales=np.where(pooled.sums.any(axis=0), scales, -np.inf),
                 sums=pooled.sums,
                 after=pooled.after,
-                squares=np.divide(sums**2, effective, out=np.zeros_like(sums), where=effective > 0),
+                squares=weights.squares,
                 last_scale=float(scales[-1]) if last.any() else -np.inf,
                 last=np.bincount(groups, last, count),
-                last_returns=np.bincount(groups, last * returns, count),
+                last_returns=last_returns,
                 last_squares=float((last**2).sum()),
-                whole=whole,
-                stepwise=np.bincount(groups, stepwise, count),
+                whole=last_returns if plain else np.bincount(groups, np.exp(weights.log_last) * returns, count),
+                stepwise=pooled.after.sum(axis=1) if plain else _stepwise(case, groups, count),
             )
 
     def __add__(self, other: WeightSums) -> WeightSums:
@@ -225,6 +224,12 @@ class GroupSums:
             return PooledTerms(tables[0], tables[1], None, tables[2])
 
         return pool
+
+
+def _stepwise(case: Case, groups: Int[np.ndarray, " episodes"], count: int) -> Float[np.ndarray, " groups"]:
+    """The sum of discount^t w_t r_t in every group, where weights are kept by scales: inf beyond floating point."""
+    weights, rewards = case.weights, case.rewards
+    return np.bincount(groups, totals(lambda at: weights.plain(at) * rewards(at), case.data.offsets), count)
 
 
 def _added(one: np.ndarray, other: np.ndarray) -> np.ndarray:

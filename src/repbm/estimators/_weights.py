@@ -38,7 +38,9 @@ class Weights:
         def work(block: Block) -> float:
             logs = log_products(ratios(block.entries), block.offsets)
             log_last[block.segments] = logs[block.offsets[1:] - 1]
-            reach = np.abs(logs, where=logs > -np.inf, out=np.zeros_like(logs)).max()
+            low = logs.min()
+            low = low if low > -np.inf else logs.min(where=logs > -np.inf, initial=0.0)
+            reach = max(-low, logs.max())
             with np.errstate(over="ignore"):
                 np.exp(logs, out=scaled[block.entries])
             return float(reach)
@@ -153,13 +155,24 @@ class Weights:
         """sum over all episodes of the scaled w_t, for every step t."""
         return self.data.step_sums(lambda at: self.scaled[at]) + self._all_carried(1)
 
+    @property
+    def squares(self) -> Float[np.ndarray, " longest"]:
+        """sum over all episodes of the squares of the scaled w_t, for every step t; inf beyond floating point."""
+
+        def squared(at: slice) -> Float[np.ndarray, " block"]:
+            with np.errstate(over="ignore"):
+                return self.scaled[at] ** 2
+
+        with np.errstate(over="ignore"):
+            return self.data.step_sums(squared) + self._all_carried(2)
+
     @cached_property
     def effective_episodes(self) -> Float[np.ndarray, " longest"]:
         """(sum w_t)^2 / sum w_t^2 over all episodes, for every step t (Kish); 0 without any weight."""
         top = float(self.scaled.max())
         if top > _LARGEST_SQUARED:
             return replace(self, scaled=self.scaled / top, log_last=self.log_last - np.log(top)).effective_episodes
-        squares = self.data.step_sums(lambda at: self.scaled[at] ** 2) + self._all_carried(2)
+        squares = self.squares
         return np.divide(self.sums**2, squares, out=np.zeros_like(squares), where=squares > 0)
 
     @property
