@@ -20,6 +20,7 @@ from repbm.estimators._case import Case
 from repbm.estimators._estimate import Estimate
 from repbm.estimators._importance import ImportanceSampling, PerDecisionImportanceSampling
 from repbm.estimators._normalized import NormalizedTerms, PooledTerms
+from repbm.estimators._one_pass import PlainSums, one_pass
 
 
 def group_numbers(first: int, episodes: int, count: int, seed: int) -> Int[np.ndarray, " episodes"]:
@@ -66,21 +67,42 @@ class WeightSums:
         weights, rewards, returns = case.weights, case.rewards, case.returns
         pooled = NormalizedTerms(weights, rewards).pool(groups, count)
         scales = np.zeros(case.data.longest) if weights.log_scales is None else weights.log_scales
+        effective, sums = weights.effective_episodes, weights.sums
         last = weights.last
-        last_returns = np.bincount(groups, last * returns, count)
-        plain = weights.log_scales is None
         with np.errstate(over="ignore", invalid="ignore"):
+            whole = np.bincount(groups, np.exp(weights.log_last) * returns, count)
+            stepwise = totals(lambda at: weights.plain(at) * rewards(at), case.data.offsets)
             return cls(
-                log_scales=np.where(pooled.sums.any(axis=0), scales, -np.inf),
+                log_scales=np.where(sums > 0, scales, -np.inf),
                 sums=pooled.sums,
                 after=pooled.after,
-                squares=weights.squares,
+                squares=np.divide(sums**2, effective, out=np.zeros_like(sums), where=effective > 0),
                 last_scale=float(scales[-1]) if last.any() else -np.inf,
+                last=np.bincount(groups, last, count),
+                last_returns=np.bincount(groups, last * returns, count),
+                last_squares=float((last**2).sum()),
+                whole=whole,
+                stepwise=np.bincount(groups, stepwise, count),
+            )
+
+    @classmethod
+    def of_plain(cls, found: PlainSums, returns: Float[np.ndarray, " episodes"], groups: np.ndarray) -> WeightSums:
+        """Where weights are their own scales."""
+        sums, after, squares, last = found
+        count = len(sums)
+        with np.errstate(over="ignore", invalid="ignore"):
+            last_returns = np.bincount(groups, last * returns, count)
+            return cls(
+                log_scales=np.where(sums.any(axis=0), 0.0, -np.inf),
+                sums=sums,
+                after=after,
+                squares=squares,
+                last_scale=0.0 if last.any() else -np.inf,
                 last=np.bincount(groups, last, count),
                 last_returns=last_returns,
                 last_squares=float((last**2).sum()),
-                whole=last_returns if plain else np.bincount(groups, np.exp(weights.log_last) * returns, count),
-                stepwise=pooled.after.sum(axis=1) if plain else _stepwise(case, groups, count),
+                whole=last_returns,
+                stepwise=after.sum(axis=1),
             )
 
     def __add__(self, other: WeightSums) -> WeightSums:
@@ -162,15 +184,22 @@ class GroupSums:
     def of(cls, case: Case, first: int, count: int, seed: int, softenings: tuple[float, ...] = (0.0,)) -> GroupSums:
         """Of a part of a log, whose first episode has this number."""
         groups = group_numbers(first, len(case.data), count, seed)
-        followed = support(case.data, case.decisions.logged)
+        found = one_pass(case, groups, count, softenings)
+        if found is None:
+            followed = support(case.data, case.decisions.logged)
+            factual, counterfactual = followed.factual_count, followed.counterfactual_count
+            weights = {each: WeightSums.of(case.softened(each), groups, count) for each in softenings}
+        else:
+            factual, counterfactual = found.factual, found.counterfactual
+            weights = {each: WeightSums.of_plain(own, case.returns, groups) for each, own in found.weights.items()}
         return cls(
             sizes=np.bincount(groups, minlength=count).astype(np.float64),
             returns=np.bincount(groups, case.returns, count),
             squared_returns=float((case.returns**2).sum()),
-            alive=followed.alive,
-            factual=followed.factual_count,
-            counterfactual=followed.counterfactual_count,
-            weights={each: WeightSums.of(case.softened(each), groups, count) for each in softenings},
+            alive=case.data.alive,
+            factual=factual,
+            counterfactual=counterfactual,
+            weights=weights,
         )
 
     def __add__(self, other: GroupSums) -> GroupSums:
@@ -224,12 +253,6 @@ class GroupSums:
             return PooledTerms(tables[0], tables[1], None, tables[2])
 
         return pool
-
-
-def _stepwise(case: Case, groups: Int[np.ndarray, " episodes"], count: int) -> Float[np.ndarray, " groups"]:
-    """The sum of discount^t w_t r_t in every group, where weights are kept by scales: inf beyond floating point."""
-    weights, rewards = case.weights, case.rewards
-    return np.bincount(groups, totals(lambda at: weights.plain(at) * rewards(at), case.data.offsets), count)
 
 
 def _added(one: np.ndarray, other: np.ndarray) -> np.ndarray:

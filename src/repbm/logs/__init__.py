@@ -8,6 +8,7 @@ from repbm.logs._individuals import Individuals, read_individuals
 from repbm.logs._minari import write_minari
 from repbm.logs._proposal import Guess, Proposal, propose
 from repbm.logs._read import read_log
+from repbm.logs._scan import Scan
 from repbm.logs._tables import Source
 from repbm.logs._write import log_frame
 
@@ -16,6 +17,7 @@ __all__ = [
     "Guess",
     "Individuals",
     "Proposal",
+    "Scan",
     "Source",
     "bytes_of",
     "checked_ends",

@@ -12,21 +12,25 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from repbm.core import InputError, stream
+from repbm.core import InputError, Label, stream
+from repbm.logs._columns import Columns
 from repbm.logs._ends import column_of
 from repbm.logs._faults import Faults
 from repbm.logs._files import Part, file_part, files_of, guarded, is_parquet, stands_for_files
 from repbm.logs._layout import Asked, Layout
 from repbm.logs._part_layout import layout_of
 from repbm.logs._runs import runs
-from repbm.logs._tables import Source
+from repbm.logs._tables import Source, Table
 
 _LOOKED_AT = 100_000
 """So many first rows tell what columns hold."""
 _COUNTED_ACTIONS = 4
 """The most frequent actions, by which a sample is spread."""
+_PART = 1 << 20
+"""So many steps are in memory at a time."""
 _PIECE = 1 << 20
 """So many rows of two columns are looked at together."""
+_COUNT = "action "
 _ROW, _FILE, _EPISODE = "row of the scan", "file of the scan", "episode of the scan"
 
 
@@ -68,30 +72,49 @@ class Scan:
         """Every column to read, each once."""
         return list(dict.fromkeys([*self.layout.columns, *self.further]))
 
-    def sample(self, steps: int, seed: int) -> tuple[pl.DataFrame, int]:
+    def sample(
+        self, steps: int, seed: int, along: Callable[[pl.DataFrame], None] | None = None
+    ) -> tuple[pl.DataFrame, int]:
         """The rows of episodes that together have about so many steps, and how many episodes there are in all.
 
         Stratified: of all episodes in the order of their length, and then of how often they have each frequent action,
-        evenly spread ones are taken. So every kind of episode is there as often as in the whole log.
+        evenly spread ones are taken. So every kind of episode is there as often as in the whole log. `along` is given
+        all rows, a part at a time, as the sample is taken from them: files are then read once for both.
         """
         every = self.episodes
         count = max(2, int(min(1.0, steps / max(self.rows, 1)) * len(every)))
         shift = float(stream(seed, "sampled-episodes").random())
         places = np.unique(((np.arange(count) + shift) * (len(every) / count)).astype(np.int64).clip(0, len(every) - 1))
-        chosen, own = every[places][_EPISODE], self.layout.episode
+        chosen, own = every[places], self.layout.episode
+        if along is not None:
+            return self._taken_along(chosen, along), len(every)
         # Rows are numbered only where that is the name of an episode: it takes a third longer.
         every_row = self._lazy() if own is None else pl.concat(self._files)
-        rows = every_row.filter(pl.col(own or _EPISODE).is_in(chosen.implode())).select(self.columns)
+        rows = every_row.filter(pl.col(own or _EPISODE).is_in(chosen[_EPISODE].implode())).select(self.columns)
         return self._read(rows), len(every)
 
-    def parts(self, steps: int) -> Iterator[pl.DataFrame]:
+    def _taken_along(self, chosen: pl.DataFrame, along: Callable[[pl.DataFrame], None]) -> pl.DataFrame:
+        """The rows of these episodes, whose own stand together."""
+        firsts, ends = np.sort(chosen["first"].to_numpy()), np.sort(chosen["last"].to_numpy()) + 1
+        taken, start = [], 0
+        for frame in self.parts():
+            own = slice(*np.searchsorted(firsts, [start, start + len(frame)]))
+            change = np.zeros(len(frame) + 1, dtype=np.int8)
+            change[firsts[own] - start] += 1
+            change[ends[own] - start] -= 1
+            taken.append(frame.filter(pl.Series(np.cumsum(change[:-1], dtype=np.int8) > 0)))
+            along(frame)
+            start += len(frame)
+        return pl.concat(taken)
+
+    def parts(self, steps: int = _PART) -> Iterator[pl.DataFrame]:
         """All rows, about so many at a time, no episode in two parts.
 
         Where the rows of every episode stand together these are pieces of the files; else every part is gathered from
         all of them, which takes longer. The next part is read while the caller works on one.
         """
         count = -(-self.rows // steps)
-        if self._together:
+        if self.together:
             ends = np.sort(self.episodes["last"].to_numpy()) + 1
             marks = ends[np.searchsorted(ends, self.rows * np.arange(1, count) // count)]
             borders = np.unique(np.concatenate([[0], marks, [self.rows]])).tolist()
@@ -108,24 +131,18 @@ class Scan:
 
         An episode in two files is an error, and so is one in pieces without a column that tells the order.
         """
-        action = self.layout.action
-        common = _head(self.paths[0], [action])[action].drop_nulls().value_counts(sort=True)
-        # Of equally frequent ones the first by name: nothing may depend on the order in which threads count.
-        common = common.sort("count", action, descending=[True, False])[action][:_COUNTED_ACTIONS]
+        action, common = self.layout.action, self._frequent
         found = None
         if self.layout.episode is not None:
             found = runs(self._pieces([self.layout.episode, action]), self.layout.episode, action, common.to_list())
-        found = self._gathered(common) if found is None else found.rename({"episode": _EPISODE})
-        return found[
-            np.lexsort(
-                [_narrow(found[f"action {k}"]) for k in reversed(range(len(common)))] + [_narrow(found["length"])]
-            )
-        ]
+        found = self._gathered() if found is None else found.rename({"episode": _EPISODE})
+        keys = ["length", *(f"{_COUNT}{k}" for k in range(len(common)))]
+        return found[np.lexsort([_narrow(found[key]) for key in reversed(keys)])]
 
-    def _gathered(self, common: pl.Series) -> pl.DataFrame:
+    def _gathered(self) -> pl.DataFrame:
         """The same where rows of an episode may be apart, in the order of their first rows."""
         action = pl.col(self.layout.action)
-        counted = [(action == label).sum().alias(f"action {k}") for k, label in enumerate(common)]
+        counted = [(action == label).sum().alias(f"{_COUNT}{k}") for k, label in enumerate(self._frequent)]
         found = self._read(
             self._lazy()
             .group_by(_EPISODE)
@@ -163,13 +180,36 @@ class Scan:
             )
         return found.drop("file", "last file")
 
+    @cached_property
+    def labels(self) -> tuple[Label, ...]:
+        """All actions of the log."""
+        name, every = self.layout.action, self.episodes
+        frequent = [column for column in every.columns if column.startswith(_COUNT)]
+        if every.select(pl.sum_horizontal(pl.col(frequent).sum())).item() == every["length"].sum():
+            distinct = self._frequent
+        else:
+            distinct = self._read(pl.concat(self._files).select(pl.col(name).unique()))[name].drop_nulls()
+        return (
+            Columns(Table({name: distinct}, len(distinct), (str(self.paths[0]),), (len(distinct),)))
+            .labels(name, "an action")
+            .labels
+        )
+
+    @cached_property
+    def _frequent(self) -> pl.Series:
+        """The most frequent actions, as far as first rows tell."""
+        action = self.layout.action
+        found = _head(self.paths[0], [action])[action].drop_nulls().value_counts(sort=True)
+        # Of equally frequent ones the first by name: nothing may depend on the order in which threads count.
+        return found.sort("count", action, descending=[True, False])[action][:_COUNTED_ACTIONS]
+
     @property
     def longest(self) -> int:
         """The number of steps of the longest episode."""
         return int(self.episodes["length"].to_numpy().max())
 
     @property
-    def _together(self) -> bool:
+    def together(self) -> bool:
         """Whether the rows of every episode stand one after the other."""
         return bool((self.episodes["last"] - self.episodes["first"] + 1 == self.episodes["rows"]).all())
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from repbm.core import Label
-from repbm.policies import Greedy, NetworkPolicy, ObservationPolicy, Softened, forward
+from repbm.policies import Greedy, NetworkPolicy, ObservationPolicy, Softened, Widened, forward
 
 Traced = Callable[[jax.Array], jax.Array]
 """(batch, dimensions) observations to (batch, actions) probabilities, as JAX can trace it."""
@@ -27,7 +27,7 @@ class Traceable(Protocol):
 def traceable(policy: ObservationPolicy) -> bool:
     """Whether JAX can trace the policy down to the last one that it wraps."""
     inner = getattr(policy, "policy", None)
-    own = isinstance(policy, NetworkPolicy | Softened | Greedy | Traceable)
+    own = isinstance(policy, NetworkPolicy | Softened | Greedy | Widened | Traceable)
     return own and (inner is None or traceable(inner))
 
 
@@ -88,3 +88,9 @@ def _(policy: Softened, labels: tuple[Label, ...]) -> Traced:
 def _(policy: Greedy, labels: tuple[Label, ...]) -> Traced:
     inner = compiled(policy.policy, labels)
     return lambda observations: jax.nn.one_hot(inner(observations).argmax(axis=-1), len(labels))
+
+
+@_traced.register
+def _(policy: Widened, labels: tuple[Label, ...]) -> Traced:
+    inner = compiled(policy.policy, labels)
+    return lambda observations: inner(policy.columns.widened(observations, jnp))
