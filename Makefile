@@ -6,7 +6,7 @@ PIP := $(BIN)/python $(INSTALL) constraints.txt
 FRAMEWORKS := .venv-frameworks
 ADAPTERS := $(addprefix tests/test_,gymnasium.py learned_policies.py log_adapters.py onnx_policies.py policy_adapters.py)
 
-.PHONY: demo test types tests test-slow test-frameworks bench docs reproduction format clean
+.PHONY: demo test types tests test-slow test-frameworks bench bench-check docs reproduction format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/repbm demo --out demo
@@ -30,8 +30,12 @@ test-slow: $(VENV)/.installed-dev
 test-frameworks: $(FRAMEWORKS)/.installed
 	$(FRAMEWORKS)/bin/pytest --no-skip $(ADAPTERS)
 
+# All pages, recorded in bench/recorded.json and docs/benchmarks.md; make bench PAGES='million start' for some.
 bench: $(VENV)/.installed-dev
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench --record $(PAGES)
+
+bench-check: $(VENV)/.installed-dev
+	$(BIN)/python -m bench --check $(PAGES)
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
