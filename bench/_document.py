@@ -23,7 +23,7 @@ AXES = {
 _SHARED = "ratios"
 _ABOUT = f"""Written by `make bench`. Every figure is a ratio: to a limit, or to a reference that was measured beside it
 on the same machine. So it means much the same elsewhere. The less, the better. `make bench-check` measures again, and
-fails where a ratio is more than {WORSE} times the one that is recorded here. `python -m bench million` runs one page, in
+fails where a ratio is more than {WORSE} times the one recorded here. `python -m bench million` runs one page, in
 the folder of the source; pages that take very long run only if they are named.
 """
 
