@@ -27,7 +27,8 @@ def start_page(
     rules.write_text(POLICY)
     words = ("evaluate", str(log), "--policy", f"{rules}:policy", "--quiet")
     run = "subprocess.run([sys.executable, '-c', {!r}], check=True)"
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
+    # As a user has it: nothing compiled by JAX, and modules of Python compiled once.
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "PYTHONDONTWRITE"))}
     kept["XDG_CACHE_HOME"] = str(folder / "cache")
     cold, warm = (
         measured("import subprocess, sys", run.format(command(*words, "--out", str(folder / name))), "None", 1, kept)
