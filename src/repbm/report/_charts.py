@@ -324,4 +324,6 @@ def png(chart: Chart) -> bytes:
     """The chart as pixels, on white."""
     import vl_convert
 
-    return vl_convert.vegalite_to_png({**chart.to_dict(validate=False, format="vega-lite"), "background": "white"}, scale=2)
+    return vl_convert.vegalite_to_png(
+        {**chart.to_dict(validate=False, format="vega-lite"), "background": "white"}, scale=2
+    )
