@@ -34,7 +34,7 @@ def start_page(
         measured("import subprocess, sys", run.format(command(*words, "--out", str(folder / name))), "None", 1, kept)
         for name in ("cold", "warm")
     )
-    imports = measured("import subprocess, sys", run.format("import jax, polars, altair, sklearn.ensemble"), repeats=3)
+    imports = measured("import subprocess, sys", run.format("import polars, altair, sklearn.ensemble"), repeats=3)
     sheet.say(
         f"first run {cold.seconds:.1f} s, second {warm.seconds:.1f} s, imports of libraries {imports.seconds:.1f} s"
     )

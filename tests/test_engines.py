@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -171,6 +172,25 @@ def test_what_cannot_travel_is_said_in_one_line(two: Engine) -> None:
     good, bad = in_order(two.map(begin, [0, 1], shared=None))
     assert good.value == 0
     assert "cannot pickle" in str(bad.error)
+
+
+def test_shared_arrays_that_a_killed_program_left_are_removed(
+    two: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left = tmp_path / ".repbm.0123abcd.partial"
+    left.mkdir()
+    (left / "shared").write_bytes(b"the log of yesterday")
+    tasks = two.map(_sums, range(2), shared=np.ones(10))
+    next(tasks)
+    (folder,) = tmp_path.iterdir()
+    assert folder != left
+    assert folder.stat().st_mode & 0o777 == 0o700
+    list(tasks)
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    with pytest.raises(InputError, match=r"missing: cannot be written \(No such file"):
+        list(two.map(_sums, range(2), shared=np.ones(10)))
 
 
 def test_a_script_without_a_guard_is_told(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.resources import files
 from pathlib import Path
@@ -150,6 +151,17 @@ def test_a_killed_run_leaves_the_finished_ones(tmp_path: Path) -> None:
         reproduce(tiny("is", "wis"), 3, tmp_path, progress=stop)
     assert pl.read_parquet(tmp_path / "runs.parquet")["run"].to_list() == [0, 0]
     assert reproduce(tiny("is", "wis"), 3, tmp_path).rows()["run"].to_list() == [0, 0, 1, 1, 2, 2]
+
+
+def test_two_commands_do_not_write_one_folder(tmp_path: Path) -> None:
+    """Each would replace rows of the other; the second is told, and the first one's rows are all there."""
+
+    def intrude(what: str, done: int, total: int) -> None:
+        with ThreadPoolExecutor(1) as pool, pytest.raises(InputError, match="another command is writing to it; wait"):
+            pool.submit(reproduce, tiny("is"), 3, tmp_path).result()
+
+    assert reproduce(tiny("is"), 2, tmp_path, progress=intrude).rows()["run"].to_list() == [0, 1]
+    assert reproduce(tiny("is"), 3, tmp_path).rows()["run"].to_list() == [0, 1, 2]
 
 
 def test_a_setting_at_its_default_is_no_other_experiment() -> None:

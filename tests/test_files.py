@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
-from repbm.core import InputError, is_partial, partial_file, partial_folder, write_whole, writing
+from repbm.core import InputError, is_partial, locked, partial_file, partial_folder, write_whole, writing
 
 
 def names(folder: Path) -> list[str]:
@@ -93,3 +97,40 @@ def test_what_a_killed_program_left_is_removed_by_the_next(tmp_path: Path) -> No
 def test_a_name_as_long_as_can_be_is_written(tmp_path: Path) -> None:
     write_whole(tmp_path / ("x" * 251 + ".csv"), lambda path: path.write_text("x"))
     assert len(names(tmp_path)) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such locks")
+@pytest.mark.parametrize("place", [partial_file, partial_folder])
+def test_a_place_that_is_taken_for_a_left_one_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: Callable[[Path], AbstractContextManager[Path]]
+) -> None:
+    """Another program may clean up before the new place is locked, or look at it just then."""
+    import fcntl
+
+    real, calls = fcntl.flock, []
+
+    def late(opened: int, how: int) -> None:
+        calls.append(how)
+        if len(calls) == 1:
+            for path in tmp_path.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if len(calls) == 2:
+            raise BlockingIOError
+        real(opened, how)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    with place(tmp_path / "table.csv" if place is partial_file else tmp_path) as made:
+        assert made.exists()
+        assert len(calls) == 3
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such locks")
+def test_a_file_system_without_locks_is_written_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import fcntl
+
+    def unknown(opened: int, how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", unknown)
+    with locked(tmp_path), locked(tmp_path / "missing", wait=False), partial_folder(tmp_path) as made:
+        write_whole(made / "table.csv", lambda path: path.write_text("x"))

@@ -243,6 +243,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory, table: pl.DataFrame) -> 
         reading=Reading(memory=1.5e6),
         thresholds=thresholds,
         details=False,
+        everyone=True,
     )
     return found, folder
 
@@ -283,3 +284,83 @@ def test_the_doctor_looks_at_a_sample(stored: Path) -> None:
     drawn = draw_log(stored, 1.5e6, 0, _SIZES)
     found = examine(drawn.data)
     assert found.episodes == len(drawn.data) < 250
+
+
+def test_everyone_is_valued_part_by_part(evaluated: tuple[Evaluation, Path], tmp_path: Path) -> None:
+    found, _ = evaluated
+    found.write(tmp_path / "out")
+    rows = pl.read_parquet(tmp_path / "out" / "individuals.parquet")
+    assert sorted(rows["episode"].to_list()) == list(range(400))
+    assert rows["value"].null_count() == rows["refused"].count() < 40
+    own = rows.filter(pl.col("episode").is_in(found.individuals["episode"].to_list())).sort("episode")
+    numbers = pl.selectors.float()
+    np.testing.assert_allclose(own.select(numbers), found.individuals.sort("episode").select(numbers), rtol=1e-9)
+    assert not [path for path in (tmp_path / "out").iterdir() if "parts" in path.name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["together", "shuffled"])
+def test_everyone_is_valued_as_if_they_were_in_the_sample(table: pl.DataFrame, tmp_path: Path, kind: str) -> None:
+    """By the critics of the sample: who is in it has the same numbers, and others have theirs as new individuals."""
+    rows = table.with_columns(obs_sex=pl.when(pl.col("episode") % 3 == 0).then(pl.lit("f")).otherwise(pl.lit("m")))
+    rows = rows if kind == "together" else rows.sample(fraction=1, shuffle=True, seed=1)
+    rows.write_parquet(tmp_path / "log.parquet", row_group_size=300)
+    first = rows.filter(pl.col("step") == 0).sort("episode")
+    found = evaluate(
+        str(tmp_path / "log.parquet"),
+        CallablePolicy(_policy, actions=(0, 1)),
+        estimators=["corrected", "wis"],
+        reading=Reading(memory=1.5e6),
+        thresholds=Thresholds.of({"memory": {"program": 0, "step": 1000, "value": 0}}),
+        individuals=first.drop("step", "action", "reward", "terminated", "behavior_prob"),
+        details=False,
+        everyone=True,
+    )
+    found.write(tmp_path / "out")
+    everyone = pl.read_parquet(tmp_path / "out" / "individuals.parquet").sort("episode")
+    assert everyone["episode"].to_list() == list(range(400))
+    assert everyone.schema["episode"] == pl.Int64
+    numbers = pl.selectors.float()
+    new = found.individuals.filter(pl.col("source") == "new").sort("episode")
+    np.testing.assert_allclose(everyone.select(numbers), new.select(numbers), rtol=1e-9)
+    assert everyone["refused"].equals(new["refused"])
+    sample = found.individuals.filter(pl.col("source") == "log").sort("episode")
+    assert 0 < len(sample) < 250
+    own = everyone.filter(pl.col("episode").is_in(sample["episode"].to_list()))
+    np.testing.assert_allclose(own.select(numbers), sample.select(numbers), rtol=1e-9)
+
+
+@pytest.mark.slow
+def test_individuals_whose_state_the_sample_cannot_code_are_refused(table: pl.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / "log.parquet"
+    table.write_parquet(path)
+    options = {"memory": 1.5e6, "seed": 0, "sizes": _SIZES}
+    own = set(draw_log(path, **options).data.labels_of().tolist())
+    other = next(episode for episode in range(400) if episode not in own)
+    gap = (pl.col("episode") == other) & (pl.col("step") == 0)
+    table.drop("behavior_prob").with_columns(obs_y=pl.when(~gap).then("obs_y")).write_parquet(path)
+    found = evaluate(
+        str(path),
+        CallablePolicy(_policy, actions=(0, 1)),
+        estimators=["corrected"],
+        reading=Reading(memory=1.5e6),
+        thresholds=Thresholds.of({"memory": {"program": 0, "step": 1000, "value": 0}}),
+        details=False,
+        everyone=True,
+    )
+    assert found.everyone is not None
+    rows = pl.concat(found.everyone.frames())
+    assert sorted(rows["episode"].to_list()) == list(range(400))
+    (one,) = rows.filter(pl.col("episode") == other).to_dicts()
+    assert (one["value"], one["refused"]) == (None, "an observation is missing that the sample never lacks")
+
+
+@pytest.mark.slow
+def test_everyone_of_a_log_that_fits_is_who_is_in_it(table: pl.DataFrame) -> None:
+    policies = {"half": CallablePolicy(_policy, actions=(0, 1))}
+    found = evaluate(table, policies, estimators=["corrected", "wis"], details=False, everyone=True)
+    assert found.everyone is not None
+    (rows,) = found.everyone.frames()
+    assert rows.drop("episode").equals(found.individuals.drop("episode"))
+    with pytest.raises(InputError, match="none of the estimators tells anything about individuals"):
+        evaluate(table, policies, estimators=["wis"], details=False, everyone=True)

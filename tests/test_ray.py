@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from repbm.core import InputError
-from repbm.engines import InProcess, Note, Ray, all_values
+from repbm.engines import InProcess, Note, Ray, all_values, as_engine
 from tests.test_engines import SPEC, check_failures
 
 pytest.importorskip("ray")
@@ -69,6 +69,24 @@ def test_a_cluster_gives_what_one_process_gives(cluster: Any, tmp_path: Path) ->
         # In the object store, not copied: nobody may write to it.
         assert not any(writeable for *_, writeable in there)
         check_failures(engine, tmp_path)
+
+
+@pytest.mark.slow
+def test_the_cluster_of_the_environment_is_joined_and_goes_on(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import ray
+
+    monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+    shared = np.eye(300) * 50, tmp_path, 0.3
+    for _ in range(2):  # it is not ours: it does not end with the engine
+        with as_engine("ray") as engine:
+            there = all_values(engine.map(_solved, range(4), shared=shared))
+            assert ray.get_runtime_context().gcs_address == cluster.address
+        assert not ray.is_initialized()
+        nodes = {node for _, node, _ in there}
+        assert len(nodes) == 2
+        assert nodes <= {cluster.head_node.node_id, cluster.second.node_id}
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from repbm import Evaluation, evaluate
 from repbm.cli import main
-from repbm.core import InputError
+from repbm.core import InputError, locked
 from repbm.evaluation import check_target
 from tests.test_bad_input import GOOD, POLICY, Program, put, says, tree
 
@@ -202,6 +203,46 @@ def test_what_is_killed_in_a_new_folder_can_be_run_again(first: Evaluation, tmp_
                 first.write(tmp_path / str(count))
         first.write(tmp_path / str(count))
         assert not [path for path in tree(tmp_path) if path.name.startswith(".")]
+
+
+def test_two_writers_and_a_reader_of_one_folder(first: Evaluation, second: Evaluation, tmp_path: Path) -> None:
+    """What is there is always the one result or the other, whoever comes in between."""
+    further = PLOTS, {"report.html": b"new"}
+    first.write(tmp_path, further[0])
+
+    def write_often(evaluation: Evaluation, more: dict[str, bytes]) -> None:
+        for _ in range(8):
+            evaluation.write(tmp_path, more)
+
+    with ThreadPoolExecutor(2) as pool:
+        writers = [pool.submit(write_often, *each) for each in zip((first, second), further, strict=True)]
+        while not all(writer.done() for writer in writers):
+            found = Evaluation.load(tmp_path)
+            assert found.estimates.equals((second if found.run == second.run else first).estimates)
+        for writer in writers:
+            writer.result()
+    assert not [path for path in tree(tmp_path) if path.name.startswith(".")]
+    assert (tmp_path / "plots").exists() != (tmp_path / "report.html").exists()
+
+
+def test_a_folder_that_another_holds_is_waited_for_or_told(first: Evaluation, tmp_path: Path) -> None:
+    first.write(tmp_path)
+    with ThreadPoolExecutor(2) as pool:
+        with locked(tmp_path):
+            assert Evaluation.load(tmp_path).run == first.run  # it does not wait for itself
+            waiting = pool.submit(first.write, tmp_path, PLOTS)
+            with pytest.raises(InputError, match="another command is writing to it"):
+                pool.submit(_take, tmp_path).result()
+            with pytest.raises(TimeoutError):
+                waiting.result(0.1)
+            assert not (tmp_path / "plots").exists()
+        waiting.result()
+    assert (tmp_path / "plots").exists()
+
+
+def _take(folder: Path) -> None:
+    with locked(folder, wait=False):
+        pass
 
 
 def test_a_failure_leaves_no_folder(first: Evaluation, tmp_path: Path) -> None:

@@ -55,6 +55,12 @@ def evaluate(
     individuals: Annotated[
         str | None, typer.Option(help="A table of initial states: values for individuals who are not in the log.")
     ] = None,
+    everyone: Annotated[
+        bool,
+        typer.Option(
+            "--everyone", help="Value all individuals, also of a log larger than memory, into individuals.parquet."
+        ),
+    ] = False,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Say how strong a hidden cause would turn the difference around.")
     ] = False,
@@ -108,7 +114,7 @@ def evaluate(
 
     if out is not None:
         check_target(out)
-    elif plots or open_report or pdf:
+    elif plots or open_report or pdf or everyone:
         needs_folder(out)
     asked = asked_of(log, policy, column, ends, missing, gaps, worth, discount, horizon)
     if not asked.policies:
@@ -131,6 +137,7 @@ def evaluate(
             individuals=individuals,
             threshold=threshold or (),
             outcome=Outcome(outcome or asked.outcome.name, unit or asked.outcome.unit, better or asked.outcome.better),
+            everyone=everyone,
             details=out is not None or sensitivity or guaranteed or bool(threshold),
             progress=told,
             engine=where,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from repbm._version import __version__
 from repbm.cli._collect import collect
@@ -26,8 +27,21 @@ from repbm.cli._value import value
 _OBJECTS = 50_000
 """So many new objects are waited for before garbage is looked for."""
 
+
+class _Program(TyperGroup):
+    """All commands: Ctrl-C stops each of them."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            print("repbm: stopped; nothing is half-written", file=sys.stderr)
+            raise typer.Exit(130) from None
+
+
 app = typer.Typer(
     name="repbm",
+    cls=_Program,
     help="What would happen if we followed this policy instead? Answered from logged episodes alone.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -73,22 +87,30 @@ def _check_words(words: list[str]) -> None:
 
 
 def main() -> None:
-    """Run; bad input ends in one line on standard error and exit code 2."""
+    """Run. What is wrong with the input ends in one line on standard error and exit code 2; so does a full disk, and,
+    with exit code 1, want of memory."""
     keep_compilations()
     # A command makes hundreds of thousands of objects that stay: looking through them all again and again for some that
     # may go takes a twentieth of its time.
     gc.set_threshold(_OBJECTS)
     try:
         _check_words(sys.argv)
-        app()
-    except ValueError as fault:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except Exception as fault:
         # Looked up late: the rooms that raise InputError are only loaded by then.
-        from repbm.core import InputError
+        from repbm.cli._machine import end_output, machine_fault
+        from repbm.core import InputError, as_json
 
-        if not isinstance(fault, InputError):
+        told = machine_fault(fault)
+        if told is None and not isinstance(fault, InputError):
             raise
-        print(f"repbm: {fault}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("repbm: stopped; nothing was written", file=sys.stderr)
-        sys.exit(130)
+        if isinstance(fault, InputError) and "--json" in sys.argv:
+            print(as_json({"version": __version__, "error": fault.to_dict()}))
+        line, code = told or (str(fault), 2)
+        print(f"repbm: {line}", file=sys.stderr)
+        if isinstance(fault, OSError):
+            end_output()
+        sys.exit(code)

@@ -19,20 +19,21 @@ def report(
     """Render the report of a stored result again; the log is not needed."""
     from repbm.cli._pdf import find_browser, printed
     from repbm.cli._target import target
-    from repbm.core import InputError, reason
+    from repbm.core import InputError, locked, reason
     from repbm.evaluation import Evaluation
     from repbm.report import report as page_of
 
     browser = find_browser() if pdf else None
     file = out or folder / "report.html"
-    evaluation = Evaluation.load(folder)
-    with target(file, (".html",), "page") as write:
-        try:
-            content = page_of(evaluation).html()
-        except Exception as fault:  # what was changed in the files since, in whatever way
-            what = f"the stored result is damaged ({reason(fault)})"
-            raise InputError(what, where=str(folder), fix="evaluate again") from fault
-        write(lambda path: path.write_text(content, "utf-8"))
+    with locked(folder):  # so that nobody replaces the result by another one before its page is there
+        evaluation = Evaluation.load(folder)
+        with target(file, (".html",), "page") as write:
+            try:
+                content = page_of(evaluation).html()
+            except Exception as fault:  # what was changed in the files since, in whatever way
+                what = f"the stored result is damaged ({reason(fault)})"
+                raise InputError(what, where=str(folder), fix="evaluate again") from fault
+            write(lambda path: path.write_text(content, "utf-8"))
     if browser is not None:
         with target(file.with_suffix(".pdf"), (".pdf",), "PDF") as write:
             made = printed(content, browser)

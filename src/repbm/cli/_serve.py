@@ -33,6 +33,7 @@ def serve(
 ) -> None:
     """Work with a log in a browser, on this machine only: change rules, see answer, verdict and who gains change."""
     import os
+    from contextlib import suppress
 
     from repbm.core import optional
     from repbm.engines import as_engine
@@ -50,5 +51,6 @@ def serve(
         if open_page:
             typer.launch(address)
 
-    with as_engine("processes" if count > 1 else "process", count if count > 1 else None) as engine:
+    named = ("processes", count) if count > 1 else ("process", None)
+    with suppress(KeyboardInterrupt), as_engine(*named) as engine:
         run(Session(asked, policies_of(asked.policies, trust_pickle), engine), port, ready)

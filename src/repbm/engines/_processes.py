@@ -8,13 +8,13 @@ import signal
 import tempfile
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from pickle import PickleBuffer
 from typing import Any
 
-from repbm.core import InputError
+from repbm.core import InputError, partial_folder, writing
 from repbm.engines._engine import Done, Engine, Note, R, S, T, Work
 from repbm.engines._in_process import InProcess
 from repbm.engines._packing import mapped_buffers, packed, packed_job, sendable, unpacked, write_buffers
@@ -113,7 +113,7 @@ class _Process:
         context = multiprocessing.get_context("spawn")
         self.pipe, other = context.Pipe()
         self._process = context.Process(target=_serve, args=(other,), daemon=True)
-        with _environment(_ONE_THREAD):
+        with _environment(_ONE_THREAD), _deaf():
             self._process.start()
         other.close()
         self.index, self.began = -1, False
@@ -181,9 +181,12 @@ def _begun(job: bytes) -> Work[Any, Any]:
 @contextmanager
 def _shared_file(rest: bytes, buffers: Sequence[PickleBuffer]) -> Iterator[bytes]:
     """What processes need to begin; arrays are in a file meanwhile."""
-    with tempfile.TemporaryDirectory(prefix="repbm-", ignore_cleanup_errors=True) as folder:
-        path = Path(folder) / "shared"
-        places = write_buffers(path, buffers)
+    temporary = Path(tempfile.gettempdir())
+    with ExitStack() as stack:
+        with writing(temporary):
+            # What a killed program left there is removed; nobody else may look into it.
+            path = stack.enter_context(partial_folder(temporary, 0o700)) / "shared"
+            places = write_buffers(path, buffers)
         yield packed((path, places, rest))
 
 
@@ -193,6 +196,19 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Processes that start meanwhile do not hear Ctrl-C, not even before their first line; this one does, later."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -112,11 +112,16 @@ class Corrected:
         own = self._individuals(case, self.critic, found)
         return replace(found, individual=own.values, individuals=own)
 
-    def individuals(self, case: Case, states: Float[np.ndarray, "individuals dimensions"]) -> IndividualValues | None:
-        """The same for any initial states; None with a critic that knows no more than values."""
+    def individuals(
+        self, case: Case, states: Float[np.ndarray, "individuals dimensions"], found: Estimate | None = None
+    ) -> IndividualValues | None:
+        """The same for any initial states; None with a critic that knows no more than values.
+
+        `found` is what the estimator says of the case, where that is known already.
+        """
         if not isinstance(self.critic, MarginalCritic):
             return None
-        return self._individuals(case, self.critic, self(case), states)
+        return self._individuals(case, self.critic, found or self(case), states)
 
     def _individuals(
         self, case: Case, critic: MarginalCritic, found: Estimate, states: np.ndarray | None = None

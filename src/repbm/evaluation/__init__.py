@@ -4,6 +4,7 @@ from repbm.evaluation._cohort import Arm, Characteristic, Cohort
 from repbm.evaluation._details import SHOWN_INDIVIDUALS, PolicyDetails, shown
 from repbm.evaluation._evaluate import evaluate
 from repbm.evaluation._evaluator import PolicyEvaluator
+from repbm.evaluation._everyone import Everyone
 from repbm.evaluation._folder import check_target
 from repbm.evaluation._options import Fitting, Question, Reading
 from repbm.evaluation._outcome import Effect, Outcome, Scale
@@ -20,6 +21,7 @@ __all__ = [
     "Cohort",
     "Effect",
     "Evaluation",
+    "Everyone",
     "Fitting",
     "Outcome",
     "PolicyDetails",

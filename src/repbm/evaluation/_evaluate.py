@@ -42,6 +42,7 @@ from repbm.evaluation._details import (
     spread_of_returns,
     support_of_individuals,
 )
+from repbm.evaluation._everyone import everyone as all_individuals
 from repbm.evaluation._options import Fitting, Question, Reading
 from repbm.evaluation._outcome import Outcome, Scale
 from repbm.evaluation._practice import practice_regions
@@ -79,6 +80,7 @@ def evaluate(
     individuals: Source | None = None,
     threshold: float | Sequence[float] = (),
     outcome: Outcome = Outcome(),  # noqa: B008 - frozen
+    everyone: bool = False,
     details: bool = True,
     progress: Progress | None = None,
     engine: Engine | str | None = None,
@@ -94,14 +96,15 @@ def evaluate(
     rollouts and whatever is fitted. `fitting` says how critics are fitted, `thresholds` what decides. Where the log
     does not say how probable its actions were, and an estimator needs it, that is learned (see `learn_behavior`).
     `individuals` is a table of initial states (see `read_individuals`) whose values are wanted too, `threshold` a
-    return, or several, of which the share of episodes below is, `outcome` what rewards add up to. Without `details`,
+    return, or several, of which the share of episodes below is, `outcome` what rewards add up to. With `everyone`, all
+    individuals of a log are valued, also of one of which a sample is read (`Evaluation.everyone`). Without `details`,
     what only a report shows (back-test, groups, support of individuals, hidden causes, spread of returns) is left out.
     `engine` is where critics are fitted: an engine, or the name of one, "process", "processes" or "ray"; the numbers
     are the same. `shared` keeps what is the same for other policies (see `PolicyEvaluator`).
     """
     assert isinstance(engine, Engine)
     below = tuple(float(one) for one in np.ravel(threshold))
-    question = Question(discount, horizon, level, seed, reading, fitting, thresholds, details, below, outcome)
+    question = Question(discount, horizon, level, seed, reading, fitting, thresholds, details, below, outcome, everyone)
     policies = _policies(policy)
     given = [estimators] if isinstance(estimators, str) else estimators
     asked = None if given is None else [as_estimator(one) for one in given]
@@ -183,6 +186,7 @@ def evaluate(
             log, policy, policies, chosen, asked is None, individuals, log_data, question, engine, new, left_out
         ),
         models=models,
+        everyone=all_individuals(drawn, tables, critics, cases, question, columns) if everyone else None,
     ).numbered()
 
 

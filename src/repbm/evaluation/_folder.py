@@ -1,7 +1,8 @@
 """A folder of results: replaced as a whole, file by file, and never one that is not ours.
 
 New files are gathered in a hidden folder inside it. One rename declares them complete; from then on they are the
-result, and whoever comes next finishes moving them. A killed run leaves the old result or the new one.
+result, and whoever comes next finishes moving them. A killed run leaves the old result or the new one. Commands that
+write to the same folder move their files one after the other, and nobody reads meanwhile: the last one stays.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from repbm.core import InputError, partial_file, partial_folder, writing
+from repbm.core import InputError, locked, partial_file, partial_folder, writing
 
 RUN = "run.json"
 """What makes a folder ours; moved last."""
@@ -37,8 +38,9 @@ def check_target(folder: Path) -> None:
             raise InputError("this is a file", where=where, fix="give a folder for --out")
         with partial_file(folder / RUN):
             pass  # it can be written
-        finish(folder)
-        foreign = _foreign(folder)
+        with locked(folder):
+            finish(folder)
+            foreign = _foreign(folder)
         if foreign is not None:
             raise InputError(
                 f"the folder holds other files ('{foreign}')", where=where, fix="give a new or an empty one"
@@ -57,18 +59,24 @@ def replace_files(folder: Path, files: Mapping[str, Callable[[Path], object]]) -
                 for name, write in files.items():
                     (fresh / name).parent.mkdir(exist_ok=True)
                     write(fresh / name)
-                fresh.rename(folder / _COMPLETE)
+                with locked(folder):
+                    finish(folder)  # another command may have come first
+                    fresh.rename(folder / _COMPLETE)
+                    finish(folder)
         except BaseException:
             for path in made:
                 if path.is_dir() and not any(path.iterdir()):
                     path.rmdir()
             raise
-        finish(folder)
 
 
 def finish(folder: Path) -> None:
     """Do what a killed run left to do: move the files of a complete result to their places."""
-    fresh = folder / _COMPLETE
+    with locked(folder):
+        _finish(folder, folder / _COMPLETE)
+
+
+def _finish(folder: Path, fresh: Path) -> None:
     if not fresh.is_dir():
         return
     new = files_in(fresh)

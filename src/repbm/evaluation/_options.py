@@ -25,7 +25,6 @@ class Reading:
     sample of episodes is read (see `draw_log`); None: all of them, whatever it takes."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
-    all_terminated: bool | None = None
     ends: str | None = None
     missing: str = "impute"
     gaps: str = "refuse"
@@ -79,6 +78,8 @@ class Question:
     threshold: tuple[float, ...] = ()
     """The probability of a return below each of these is wanted."""
     outcome: Outcome = field(default_factory=Outcome)
+    everyone: bool = False
+    """All individuals of a log are wanted, also of one of which a sample is read."""
 
     def __post_init__(self) -> None:
         if not all(map(math.isfinite, self.threshold)):
@@ -101,8 +102,8 @@ class Question:
             "details": self.details,
             "threshold": list(self.threshold),
             "outcome": asdict(self.outcome),
+            "everyone": self.everyone,
             "columns": dict(self.reading.columns),
-            "all_terminated": self.reading.all_terminated,
             "ends": self.reading.ends,
             "missing": self.reading.missing,
             "gaps": self.reading.gaps,
@@ -121,11 +122,20 @@ class Question:
         return cls(
             **{name: stored[name] for name in ("discount", "horizon", "level", "seed", "details")},
             reading=Reading(
-                *(stored[name] for name in ("columns", "all_terminated", "ends", "missing", "gaps", "worth")),
+                stored["columns"],
+                _stored_ends(stored),
+                *(stored[name] for name in ("missing", "gaps", "worth")),
                 memory=stored.get("memory"),
             ),
             fitting=Fitting(stored["fit"], stored["folds"], stored["refits"]),
             thresholds=Thresholds.of(stored["thresholds"]),
             threshold=tuple(stored["threshold"]),
             outcome=Outcome(**stored["outcome"]),
+            everyone=stored.get("everyone", False),
         )
+
+
+def _stored_ends(stored: Mapping[str, Any]) -> str | None:
+    """How episodes end; results of earlier programs may say it as a flag."""
+    flag = {True: "terminated", False: "truncated", None: None}[stored.get("all_terminated")]
+    return stored["ends"] or flag

@@ -61,7 +61,6 @@ def _opened(
                 along=(lambda scan: None) if summed is None else summed.while_drawn,
                 columns=options.columns,
                 keep=keep,
-                all_terminated=options.all_terminated,
                 ends=options.ends,
                 missing=options.missing,
                 gaps=options.gaps,

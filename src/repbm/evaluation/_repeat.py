@@ -104,6 +104,7 @@ class _Asked:
             individuals=individuals,
             threshold=question.threshold,
             outcome=question.outcome,
+            everyone=question.everyone,
             details=details,
             progress=progress,
             engine=engine,

@@ -14,6 +14,7 @@ from repbm.doctor import Backtest, Examination
 from repbm.evaluation._cohort import Cohort
 from repbm.evaluation._columns import DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
 from repbm.evaluation._details import PolicyDetails
+from repbm.evaluation._everyone import Everyone
 from repbm.evaluation._options import Question
 from repbm.evaluation._outcome import Scale
 from repbm.evaluation._record import numbered
@@ -79,6 +80,8 @@ class Evaluation:
     """How it was made: version, arguments (every option and threshold), and the hash of the log."""
     models: Mapping[tuple[str, str], Model] = field(default_factory=dict, repr=False)
     """The models fitted on the way, by policy and critic; not stored, so none after `load`."""
+    everyone: Everyone | None = field(default=None, repr=False)
+    """All individuals of the log, where they were asked for; stored as individuals.parquet, None after `load`."""
 
     @property
     def question(self) -> Question:
@@ -130,7 +133,8 @@ class Evaluation:
             "behavior": self.behavior,
         }
         tables = {name: getattr(self, name) for name in (*_SCHEMAS, "episodes")}
-        write(Path(folder), tables, self.run, details, further or {})
+        everyone = {} if self.everyone is None else {"individuals.parquet": self.everyone.write}
+        write(Path(folder), tables, self.run, details, {**(further or {}), **everyone})
 
     @classmethod
     def load(cls, folder: str | Path) -> Evaluation:

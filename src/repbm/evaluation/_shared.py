@@ -33,7 +33,7 @@ class Shared:
 
     def about(self, log: Any, question: Question) -> None:
         """Refuse another log, and another question, than the first: what is kept would be wrong there."""
-        question = replace(question, details=True, threshold=())
+        question = replace(question, details=True, threshold=(), everyone=False)
         if self._asked is None:
             self._asked = log, question
         elif self._asked[0] is not log or self._asked[1] != question:

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from repbm._version import __version__
-from repbm.core import InputError, as_json, writing
+from repbm.core import InputError, as_json, locked, writing
 from repbm.data import Trajectories
 from repbm.evaluation._folder import RUN, finish, replace_files
 from repbm.logs import files_of, read_cells, write_cells
@@ -26,7 +26,7 @@ def write(
     tables: Mapping[str, pl.DataFrame],
     run: Mapping[str, Any],
     details: Mapping[str, Any],
-    further: Mapping[str, bytes],
+    further: Mapping[str, bytes | Callable[[Path], object]],
 ) -> None:
     """Everything into one folder: a killed run leaves the old result there, or the new."""
     names = [*(f"{name}.csv" for name in tables), "details.json", *further, RUN]
@@ -37,7 +37,7 @@ def write(
     for name, content in (("details.json", details), (RUN, run)):
         files[name] = partial(_write_json, content)
     for name, content in further.items():
-        files[name] = lambda path, content=content: path.write_bytes(content)
+        files[name] = partial(_write_bytes, content) if isinstance(content, bytes) else content
     replace_files(folder, files)
 
 
@@ -45,6 +45,13 @@ def read(
     folder: Path, schemas: Mapping[str, Mapping[str, Any]]
 ) -> tuple[dict[str, pl.DataFrame], dict[str, Any], dict[str, Any]]:
     """The tables, how they were made, and what a report shows beside them."""
+    with locked(folder):
+        return _read(folder, schemas)
+
+
+def _read(
+    folder: Path, schemas: Mapping[str, Mapping[str, Any]]
+) -> tuple[dict[str, pl.DataFrame], dict[str, Any], dict[str, Any]]:
     where = str(folder)
     run, details = read_run(folder), _json(folder, "details")
     tables = {}
@@ -84,6 +91,10 @@ def _json(folder: Path, name: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise InputError(f"{name}.json is not one of ours", where=str(folder), fix="evaluate again")
     return content
+
+
+def _write_bytes(content: bytes, path: Path) -> None:
+    path.write_bytes(content)
 
 
 def _write_json(content: Mapping[str, Any], path: Path) -> None:

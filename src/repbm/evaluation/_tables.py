@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from repbm.estimators import Case, Estimate, EstimatorSpec, GroupSums, Individua
 from repbm.evaluation._columns import BOUND_TERMS, DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
 from repbm.evaluation._critics import critic_kind
 from repbm.evaluation._headline import Entry, disagreements, headline
+from repbm.evaluation._individual_rows import individual_rows, refused_rows, told_of
 from repbm.inference import (
     Contender,
     Interval,
@@ -160,7 +160,7 @@ class Tables:
         known = {"value": values}
         if reach is not None:
             known |= {"low": values - reach, "high": values + reach}
-        self._append(policy, name, labels, source, known)
+        self.individuals.append(individual_rows(policy, name, labels, source, known))
 
     def add_individuals(
         self,
@@ -172,32 +172,16 @@ class Tables:
         source: str,
     ) -> None:
         """What is expected for individuals, what may come of them, and what they gain; within what rewards allow."""
-        found = replace(found, values=np.clip(found.values, *possible), logged=np.clip(found.logged, *possible))
-        ends = {"": found.expected(self.level), "outcome_": found.outcomes(self.level)}
-        known = {"value": found.values, "logged_value": found.logged}
-        for prefix, (low, high) in ends.items():
-            known |= {f"{prefix}low": low, f"{prefix}high": high}
-        known = {key: np.clip(numbers, *possible) for key, numbers in known.items()}
-        reach = possible[1] - possible[0]
-        low, high = (np.clip(ends, -reach, reach) for ends in found.gains(self.level))
-        known |= {"difference": known["value"] - known["logged_value"], "difference_low": low, "difference_high": high}
-        self._append(policy, name, labels, source, known)
-
-    def _append(self, policy: str, name: str, labels: list[str], source: str, known: dict[str, np.ndarray]) -> None:
-        same = {"policy": policy, "estimator": name, "source": source}
-        size = len(labels)
-        columns = {key: known.get(key, [same.get(key)] * size) for key in INDIVIDUALS} | {"episode": labels}
-        self.individuals.append(pl.DataFrame(columns, schema=INDIVIDUALS))
+        known = told_of(found, possible, self.level)
+        self.individuals.append(individual_rows(policy, name, labels, source, known))
 
     def refuse(self, policy: str, source: str, reasons: list[str | None]) -> None:
         """Take back what cannot be told of individuals, and say why, by whichever estimator."""
         if not any(reasons):
             return
-        column = pl.Series("refused", reasons, pl.String)
         for k, frame in enumerate(self.individuals):
             if len(frame) and frame.select("policy", "source").row(0) == (policy, source):
-                told = [pl.when(column.is_null()).then(pl.col(name)).alias(name) for name in _TOLD]
-                self.individuals[k] = frame.with_columns(*told, refused=column)
+                self.individuals[k] = refused_rows(frame, reasons)
 
     def compare(self, policy: str, source: str, found: pl.DataFrame | None) -> None:
         """Put what is recommended and what became of similar individuals beside the values, by whichever estimator."""
@@ -318,9 +302,6 @@ class Tables:
         estimates = pl.DataFrame(self.estimates, schema=ESTIMATES)
         individuals = pl.concat(self.individuals) if self.individuals else pl.DataFrame(schema=INDIVIDUALS)
         return estimates, individuals, pl.concat(self.diagnostics)
-
-
-_TOLD = ("value", "low", "high", "outcome_low", "outcome_high", "difference", "difference_low", "difference_high")
 
 
 def _row(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from repbm._version import __version__
-from repbm.core import InputError, Progress, as_json, is_partial, silent, write_whole, writing
+from repbm.core import InputError, Progress, as_json, is_partial, locked, silent, write_whole, writing
 from repbm.engines import Engine, Note, opened, raise_failed
 from repbm.experiments._experiment import Experiment, Task, fingerprint
 from repbm.experiments._run import seed_of
@@ -25,6 +25,14 @@ class Store:
     folder: Path
     spec: Experiment
     seed: int
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else adds runs meanwhile: rows that two commands add at the same time would replace each other's."""
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        with locked(self.folder, wait=False):
+            yield
 
     def open(self) -> pl.DataFrame:
         """Make the folder, or take up the one that is there: its rows so far. One of another experiment is refused."""
@@ -118,17 +126,25 @@ def reproduce(
     """Do the tasks of runs 0 ... runs - 1 that the folder does not hold yet, and make its table.
 
     `engine` is where: an engine, or the name of one. Rows do not depend on it, except for how many seconds they took.
-    They are kept as tasks finish. Where some tasks fail, the others are done first, and `TasksFailed` tells which.
+    They are kept as tasks finish, in a folder that no other command may write to meanwhile. Where some tasks fail, the
+    others are done first, and `TasksFailed` tells which.
     """
     store = Store(Path(folder), spec, seed)
     spec.worker()
+    with store.alone():
+        _do_missing(store, runs, progress or silent, engine)
+        store.write_table()
+    return store
+
+
+def _do_missing(store: Store, runs: int, progress: Progress, engine: Engine | str | None) -> None:
+    spec, seed = store.spec, store.seed
     store.open()
     finished = store.finished()
     missing = [task for task in spec.tasks(runs) if task not in finished]
     if missing:
         store.same_version()
-    progress, done = progress or silent, 0
-    failed: dict[str, Exception] = {}
+    done, failed = 0, dict[str, Exception]()
     with opened(engine) as running:
 
         def note(said: str) -> None:
@@ -143,8 +159,6 @@ def reproduce(
                 done += 1
                 note(f"{done} of {len(missing)} done")
     raise_failed(failed, len(missing))
-    store.write_table()
-    return store
 
 
 def _begun(shared: tuple[Experiment, int, int]) -> Callable[[Task, Note], pl.DataFrame]:

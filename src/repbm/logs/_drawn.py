@@ -70,7 +70,7 @@ def draw_log(
             # Rows are counted anew in what is read together.
             row = (fault.where or "").removeprefix("the log").removeprefix(", ")
             place = f"{where}, {row} of those read together" if row else where
-            raise InputError(fault.what, where=place, fix=fault.fix) from fault
+            raise fault.at(place) from fault
 
     visit = along(scan)
     frame, episodes = scan.sample(steps, seed, None if visit is None else lambda rows: visit(read(rows)))

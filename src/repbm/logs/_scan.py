@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
@@ -13,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from repbm.core import InputError, Label, stream
+from repbm.logs._ahead import ahead
 from repbm.logs._columns import Columns
 from repbm.logs._ends import column_of
 from repbm.logs._faults import Faults
@@ -21,6 +21,7 @@ from repbm.logs._layout import Asked, Layout
 from repbm.logs._part_layout import layout_of
 from repbm.logs._runs import runs
 from repbm.logs._tables import Source, Table
+from repbm.logs._typed import typed
 
 _LOOKED_AT = 100_000
 """So many first rows tell what columns hold."""
@@ -119,11 +120,22 @@ class Scan:
             marks = ends[np.searchsorted(ends, self.rows * np.arange(1, count) // count)]
             borders = np.unique(np.concatenate([[0], marks, [self.rows]])).tolist()
             pieces = (partial(self._between, start, stop, self.columns) for start, stop in pairwise(borders))
-            yield from _ahead(pieces)
+            yield from ahead(pieces)
             return
         named = pl.col(_EPISODE)
         gathered = (self._lazy().filter(named.hash(0) % count == k).select(self.columns) for k in range(count))
-        yield from filter(len, _ahead(partial(self._read, rows) for rows in gathered))
+        yield from filter(len, ahead(partial(self._read, rows) for rows in gathered))
+
+    def first_rows(self, steps: int) -> Iterator[pl.DataFrame]:
+        """The first row of every episode, of those in about so many rows at a time."""
+        own, step = self.layout.episode, self.layout.step
+        for part in self.parts(steps):
+            if own is None:
+                yield part
+                continue
+            # By numbers and dates, also where they are written as text.
+            ordered = part if step is None else part.sort(typed(part[step]), maintain_order=True, nulls_last=True)
+            yield ordered.unique(own, keep="first", maintain_order=True)
 
     @cached_property
     def episodes(self) -> pl.DataFrame:
@@ -256,18 +268,6 @@ class Scan:
         rows = (files[0] if len(files) == 1 else pl.concat(files)).with_row_index(_ROW)
         own = self.layout.episode
         return rows.with_columns(pl.col(_ROW if own is None else own).alias(_EPISODE))
-
-
-def _ahead(reads: Iterable[Callable[[], pl.DataFrame]]) -> Iterator[pl.DataFrame]:
-    """What these read, the next one while the caller works on one."""
-    with ThreadPoolExecutor(1, thread_name_prefix="repbm-read") as reader:
-        following = None
-        for read in reads:
-            now, following = following, reader.submit(read)
-            if now is not None:
-                yield now.result()
-        if following is not None:
-            yield following.result()
 
 
 def _narrow(counts: pl.Series) -> np.ndarray:

@@ -6,11 +6,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Bool, Float, Int
 
 from repbm.core import NoveltyRules
 from repbm.data import Informative, Trajectories
 from repbm.models._model import Model, ModelValues
+from repbm.models.transitions._arrays import AnyArray
 from repbm.policies import ObservationPolicy, Widened
 
 
@@ -18,8 +19,8 @@ class WidenedModel(Model):
     """States, logs and policies have all columns of the log; the model those that tell something."""
 
     inner: Model
-    sources: Int[Array | np.ndarray, " columns"]
-    constants: Float[Array | np.ndarray, " columns"]
+    sources: Int[AnyArray, " columns"]
+    constants: Float[AnyArray, " columns"]
     """See `Informative`."""
 
     @classmethod
