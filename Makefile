@@ -7,7 +7,7 @@ FRAMEWORKS := .venv-frameworks
 CORE := $(addprefix tests/test_,codes.py doctor.py logs.py study.py tables.py web.py without_networks.py words.py)
 ADAPTERS := $(addprefix tests/test_,gymnasium.py learned_policies.py log_adapters.py onnx_policies.py policy_adapters.py)
 
-.PHONY: demo test types tests test-slow test-core test-frameworks bench docs reproduction format clean
+.PHONY: demo test types tests test-slow test-core test-frameworks bench bench-check docs reproduction format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/repbm demo --out demo
@@ -35,8 +35,12 @@ test-core: .venv-core/.installed
 test-frameworks: $(FRAMEWORKS)/.installed
 	$(FRAMEWORKS)/bin/pytest --no-skip $(ADAPTERS)
 
+# All pages, recorded in bench/recorded.json and docs/benchmarks.md; make bench PAGES='million start' for some.
 bench: $(VENV)/.installed-dev
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench --record $(PAGES)
+
+bench-check: $(VENV)/.installed-dev
+	$(BIN)/python -m bench --check $(PAGES)
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
