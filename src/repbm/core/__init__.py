@@ -14,6 +14,7 @@ from repbm.core._random import stream
 from repbm.core._side_by_side import SideBySide
 from repbm.core._thresholds import (
     BacktestRules,
+    BalanceRules,
     BehaviorRules,
     ChoiceRules,
     ConfoundingRules,
@@ -40,6 +41,7 @@ from repbm.core._words import all_words, say
 __all__ = [
     "CODES",
     "BacktestRules",
+    "BalanceRules",
     "BehaviorRules",
     "ChoiceRules",
     "Code",

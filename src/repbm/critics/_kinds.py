@@ -9,6 +9,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from repbm.core import InputError, Thresholds
+from repbm.critics._balance import balanced
 from repbm.critics._fqe import FQENetwork, fit_fqe
 from repbm.critics._marginal_fit import MarginalFit
 from repbm.critics._model_critic import ModelCritic
@@ -121,13 +122,20 @@ class ModelCriticKind(CriticKind):
     def fit(self, case: Case, request: Request) -> Fit:
         assert request.choice is not None
         case = taught(case, request.thresholds)
+        if self.objective.strength_is_chosen:
+            rules, seed = request.thresholds.balance, request.seed
+            given = case.data, case.support, self.objective, case.most_steps, seed, request.choice, rules
+            candidates = request.fit.candidates(*given, request.training)
+            if candidates is not None:
+                model, note = balanced(case, candidates, logged_range(case), seed, rules)
+                return self.critic(model, case, request, note), model
         support = case.support if self.for_policy else None
         (model,) = request.fit.models(
             case.data, support, [self.objective], case.most_steps, request.seed, request.choice, request.training
         )
-        return self.critic(model, request), model
+        return self.critic(model, case, request), model
 
-    def critic(self, model: Model, request: Request) -> ModelCritic:
+    def critic(self, model: Model, case: Case, request: Request, note: str = "") -> ModelCritic:
         rules = request.thresholds.rollouts
         return ModelCritic(
             model,
@@ -137,7 +145,9 @@ class ModelCriticKind(CriticKind):
             step_rollouts=rules.steps,
             most_steps=rules.most,
             most_individual_steps=rules.most_of_individuals,
+            rewards=logged_range(case) if request.fit.bounded else None,
             step_dtype=request.fit.step_dtype,
+            note=note,
         )
 
 
@@ -244,6 +254,11 @@ def taught(case: Case, thresholds: Thresholds) -> Case:
             return case
         known[most] = case.take(chosen)
     return known[most]
+
+
+def logged_range(case: Case) -> tuple[float, float]:
+    """The lowest and the highest logged reward."""
+    return float(case.data.rewards.min()), float(case.data.rewards.max())
 
 
 def model_estimator(objective: Objective) -> EstimatorSpec:

@@ -2,8 +2,10 @@
 
 from repbm.data._categorical import Categorical
 from repbm.data._encoding import Coding, Encoding, Kind
+from repbm.data._folds import content_folds
 from repbm.data._history import History
 from repbm.data._informative import Informative
+from repbm.data._returns import annuity, return_bounds
 from repbm.data._sample import spread_episodes
 from repbm.data._segments import (
     Block,
@@ -34,6 +36,8 @@ __all__ = [
     "Support",
     "Trajectories",
     "added",
+    "annuity",
+    "content_folds",
     "cumulative_products",
     "few_states",
     "followed",
@@ -42,6 +46,7 @@ __all__ = [
     "log_products",
     "numbered_states",
     "over_blocks",
+    "return_bounds",
     "spread_episodes",
     "support",
     "totals",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from repbm.core import needs_networks
+from repbm.models._candidates import Candidates, Followed
 from repbm.models._choice import Comparison, Score, compare
 from repbm.models._continuous import ContinuousModel
 from repbm.models._fits import KINDS, AutoFit, ModelFit, OneKindFit, PaperFit
@@ -47,11 +48,13 @@ __all__ = [
     "NETWORK",
     "POLYNOMIAL",
     "AutoFit",
+    "Candidates",
     "Comparison",
     "ContinuousModel",
     "Dynamics",
     "DynamicsKind",
     "FitContext",
+    "Followed",
     "LinearMMD",
     "Model",
     "ModelFit",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
@@ -85,12 +87,14 @@ class ContinuousModel(Model):
         discount: float = 1.0,
         rollouts: int = 32,
         seed: int = 0,
+        rewards: tuple[float, float] | None = None,
     ) -> ModelValues:
         left = np.full(len(states), horizon or self.horizon)
-        found = roll_out(self, policy, states, left, discount=discount, rollouts=rollouts, seed=seed)
+        given = {"discount": discount, "rollouts": rollouts, "seed": seed, "rewards": rewards}
+        found = roll_out(self, policy, states, left, **given)
         outside = float(found.left_range.mean())
-        note = f"{outside:.0%} of rollouts leave the range of the log" if outside > _NOTED else ""
-        return ModelValues(found.values, found.spread, found.left_range, note)
+        notes = [f"{outside:.0%} of rollouts leave the range of the log"] if outside > _NOTED else []
+        return replace(found, note="; ".join([*notes, found.note] if found.note else notes))
 
     def returns(
         self,
@@ -116,6 +120,7 @@ class ContinuousModel(Model):
         rollouts: int = 1,
         seed: int = 0,
         dtype: type[np.floating] = np.float64,
+        rewards: tuple[float, float] | None = None,
     ) -> tuple[Float[np.ndarray, " states"], Float[np.ndarray, " states"]]:
         """Means over rollouts. One that begins with the given action counts for Q as for V; where none does, another.
 
@@ -126,7 +131,7 @@ class ContinuousModel(Model):
 
         def rolled(rows: np.ndarray, first: np.ndarray, part: int) -> np.ndarray:
             own = int(stream(seed, "rollouts", part).integers(1 << 31)) if part else seed
-            given = {"first_actions": first, "discount": discount, "seed": own, "dtype": dtype}
+            given = {"first_actions": first, "discount": discount, "seed": own, "dtype": dtype, "rewards": rewards}
             return roll_out(self, policy, states[rows], steps_left[rows], **given).values
 
         count = len(states)

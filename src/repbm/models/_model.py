@@ -61,8 +61,12 @@ class Model(Part):
         discount: float = 1.0,
         rollouts: int = 32,
         seed: int = 0,
+        rewards: tuple[float, float] | None = None,
     ) -> ModelValues:
-        """V(s) of the policy for `horizon` steps (that of the model without), where needed the mean of rollouts."""
+        """V(s) of the policy for `horizon` steps (that of the model without), where needed the mean of rollouts.
+
+        With `rewards`, the lowest and the highest one there is, no rollout is worth more or less than these allow.
+        """
 
     @abstractmethod
     def returns(
@@ -91,10 +95,11 @@ class Model(Part):
         rollouts: int = 1,
         seed: int = 0,
         dtype: type[np.floating] = np.float64,
+        rewards: tuple[float, float] | None = None,
     ) -> tuple[Float[np.ndarray, " states"], Float[np.ndarray, " states"]]:
         """Q(s, a) of the given actions and V(s), with so many steps left; `odds` are the policy's probabilities there.
 
-        `dtype` is that of the arithmetic of rollouts.
+        `dtype` is that of the arithmetic of rollouts; `rewards` as in `values`.
         """
 
     @abstractmethod

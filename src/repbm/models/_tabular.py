@@ -8,6 +8,8 @@ minimiser as the likelihood: the weighted frequencies. Refreshing V changes noth
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_matrix
@@ -54,15 +56,19 @@ class TabularModel(Model):
         """Q(s, a) with 1, 2, ..., horizon steps left."""
         size, actions = self.rewards.shape
         choices = policy.probabilities(self.states, self.labels)
-        times = self.visits.sum(axis=1)
         result, value = np.empty((horizon or self.horizon, size, actions)), np.zeros(size)
         for left in range(len(result)):
-            found = self.rewards + discount * (self.moves @ value).reshape(size, actions)
-            average = (self.visits * found).sum(axis=1) / np.where(times > 0, times, 1.0)
-            average[times == 0] = times @ average / times.sum()
-            result[left] = np.where(self.visits > 0, found, average[:, None])
+            result[left] = self.backed_up(value, discount)
             value = np.einsum("sa,sa->s", choices, result[left])
         return result
+
+    def backed_up(self, value: Float[np.ndarray, " states"], discount: float) -> Float[np.ndarray, "states actions"]:
+        """r + discount E V(s') of every state and action."""
+        times = self.visits.sum(axis=1)
+        found = self.rewards + discount * (self.moves @ value).reshape(self.rewards.shape)
+        average = (self.visits * found).sum(axis=1) / np.where(times > 0, times, 1.0)
+        average[times == 0] = times @ average / times.sum()
+        return np.where(self.visits > 0, found, average[:, None])
 
     def values(
         self,
@@ -73,8 +79,9 @@ class TabularModel(Model):
         discount: float = 1.0,
         rollouts: int = 32,
         seed: int = 0,
+        rewards: tuple[float, float] | None = None,
     ) -> ModelValues:
-        """By dynamic programming, exact for this table."""
+        """By dynamic programming, exact for this table, whose means of rewards allow no more than these do."""
         choices = policy.probabilities(self.states, self.labels)
         table = np.einsum("sa,sa->s", choices, self.action_values(policy, discount, horizon)[-1])
         unseen = self.unseen(policy)
@@ -136,6 +143,7 @@ class TabularModel(Model):
         rollouts: int = 1,
         seed: int = 0,
         dtype: type[np.floating] = np.float64,
+        rewards: tuple[float, float] | None = None,
     ) -> tuple[Float[np.ndarray, " states"], Float[np.ndarray, " states"]]:
         table, place = self.action_values(policy, discount, int(steps_left.max())), self.find(states)
         choices = policy.probabilities(self.states, self.labels)
@@ -212,6 +220,51 @@ class TabularModel(Model):
         return place
 
 
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Where the steps of a log begin and lead, as numbers: what tables of any weights are made of."""
+
+    data: Trajectories
+    log: TransitionTable
+    horizon: int
+    states: Float[np.ndarray, "states dimensions"]
+    pairs: Int[np.ndarray, " steps"]
+    """The number of state and action."""
+    following: Int[np.ndarray, " steps"]
+    """That of the next state; ENDED or UNKNOWN where there is none."""
+
+    @classmethod
+    def of(cls, data: Trajectories, log: TransitionTable, horizon: int) -> Counts:
+        onward = log.followed & ~log.ended
+        states = np.unique(np.concatenate([log.states, log.next_states[onward]]), axis=0)
+        following = np.where(log.ended, ENDED, UNKNOWN)
+        following[onward] = found_states(states, log.next_states[onward])[0]
+        pairs = found_states(states, log.states)[0] * log.action_count + log.actions
+        return cls(data, log, horizon, states, pairs, following)
+
+    def model(self, weights: Float[np.ndarray, " steps"]) -> TabularModel:
+        """Weighted frequencies of what followed, and weighted means of what was earned."""
+        log, pair = self.log, self.pairs
+        size, actions = len(self.states), log.action_count
+        rewarded = np.bincount(pair, weights, size * actions)
+        rewards = np.bincount(pair, weights * log.rewards, size * actions) / np.where(rewarded > 0, rewarded, 1.0)
+        told = log.ended | log.followed
+        counts = np.bincount(pair[told], weights[told], size * actions)
+        onward = told & ~log.ended
+        share = weights[onward] / np.where(counts > 0, counts, 1.0)[pair[onward]]
+        moves = csr_matrix((share, (pair[onward], self.following[onward])), shape=(size * actions, size))
+        return TabularModel(
+            labels=self.data.actions.labels,
+            horizon=self.horizon,
+            observation_names=self.data.observation_names,
+            states=self.states,
+            rewards=rewards.reshape(size, actions),
+            moves=moves,
+            visits=rewarded.reshape(size, actions),
+            outcomes=Outcomes.of(pair, self.following, log.rewards, weights),
+        )
+
+
 def fit_tabular(
     data: Trajectories,
     support: Support | None,
@@ -220,31 +273,9 @@ def fit_tabular(
     rules: FitRules = FitRules(),  # noqa: B008 - frozen
 ) -> TabularModel:
     """Weighted frequencies of what followed, and weighted means of what was earned."""
-    log = TransitionTable.of(data, support if objective.target else None, rules.trust, horizon)
-    weights = objective.weights(log)
-    states = np.unique(np.concatenate([log.states, log.next_states[log.followed & ~log.ended]]), axis=0)
-    size, actions = len(states), log.action_count
-    pair = found_states(states, log.states)[0] * actions + log.actions
-    rewarded = np.bincount(pair, weights, size * actions)
-    rewards = np.bincount(pair, weights * log.rewards, size * actions) / np.where(rewarded > 0, rewarded, 1.0)
-    told = log.ended | log.followed
-    counts = np.bincount(pair[told], weights[told], size * actions)
-    onward = told & ~log.ended
-    following = np.where(log.ended, ENDED, UNKNOWN)
-    following[onward] = found_states(states, log.next_states[onward])[0]
-    share = weights[onward] / np.where(counts > 0, counts, 1.0)[pair[onward]]
-    place = (pair[onward], following[onward])
-    moves = csr_matrix((share, place), shape=(size * actions, size))
-    return TabularModel(
-        labels=data.actions.labels,
-        horizon=horizon,
-        observation_names=data.observation_names,
-        states=states,
-        rewards=rewards.reshape(size, actions),
-        moves=moves,
-        visits=rewarded.reshape(size, actions),
-        outcomes=Outcomes.of(pair, following, log.rewards, weights),
-    )
+    used = support if objective.target else None
+    log = TransitionTable.of(data, used, rules.trust, horizon, weight_limit=rules.weight_limit)
+    return Counts.of(data, log, horizon).model(objective.weights(log))
 
 
 def value_weighted_loss(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -65,7 +65,7 @@ class FitContext:
     ) -> FitContext:
         """`support` is that of the policy; without one there is no risk under it."""
         used = support if objective.target or objective.balances else None
-        table = TransitionTable.of(data, used, rules.trust, horizon, rules.horizon_end_share)
+        table = TransitionTable.of(data, used, rules.trust, horizon, rules.horizon_end_share, rules.weight_limit)
         weights = objective.weights(table)
         if not (weights > 0).any():
             raise InputError(
@@ -89,6 +89,21 @@ class FitContext:
             seed=seed,
             rules=rules,
             progress=progress,
+        )
+
+    def take(self, episodes: Int[np.ndarray, " some"], objective: Objective) -> FitContext:
+        """What a fit to some of the episodes starts from; their weights, range and saturation are those of all."""
+        rows = np.flatnonzero(np.isin(self.table.episodes, episodes))
+        table = self.table.take(rows)
+        return replace(
+            self,
+            data=self.data.take(episodes),
+            table=table,
+            objective=objective,
+            weights=objective.weights(table),
+            held_out=self.held_out[rows],
+            folds=self.folds[rows],
+            smooth=self.smooth[rows],
         )
 
     @property
