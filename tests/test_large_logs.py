@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -11,9 +12,10 @@ import polars as pl
 import pytest
 
 from repbm import evaluate
+from repbm.cli import main
 from repbm.core import InputError, MemoryRules, Thresholds
 from repbm.data import Categorical, Trajectories
-from repbm.doctor import examine
+from repbm.doctor import LogCounts, examine
 from repbm.estimators import ESTIMATORS, SOFTENING, Case, GroupSums, Role
 from repbm.evaluation import Evaluation, Reading, repeat
 from repbm.inference import Resampling, difference, interval
@@ -280,10 +282,63 @@ def test_a_sampled_evaluation_is_done_again_from_its_folder(evaluated: tuple[Eva
     assert repeat(tmp_path / "result").estimates.equals(found.estimates)
 
 
-def test_the_doctor_looks_at_a_sample(stored: Path) -> None:
+@pytest.mark.parametrize("kind", ["usual", "limit", "no ends", "one action", "equal", "last", "outcome"])
+def test_counts_of_parts_are_those_of_the_log(table: pl.DataFrame, kind: str) -> None:
+    """And so are the findings that rest on them."""
+    last = pl.col("terminated")
+    changes = {
+        "usual": {},
+        "limit": {"terminated": last & (pl.col("step") == 11)},
+        "no ends": {"terminated": pl.lit(False)},
+        "one action": {"action": pl.lit(1)},
+        "equal": {"reward": pl.lit(0.0)},
+        "last": {"reward": pl.when(last).then("reward").otherwise(0.0)},
+        "outcome": {"reward": pl.col("episode") % 7},
+    }
+    data = read_log(table.with_columns(**changes[kind]))
+    parts = [data.take(np.arange(low, high)) for low, high in pairwise([0, 7, 250, len(data)])]
+    counts = LogCounts.of(parts[0]) + (LogCounts.of(parts[1]) + LogCounts.of(parts[2]))
+    whole, summed = examine(data), examine(data, counts=counts)
+    assert summed == whole
+    few = examine(parts[1], counts=counts)
+    assert (few.episodes, few.steps, few.longest, few.terminated, few.actions) == (
+        whole.episodes,
+        whole.steps,
+        whole.longest,
+        whole.terminated,
+        whole.actions,
+    )
+
+
+def test_the_doctor_counts_all_episodes(
+    table: pl.DataFrame, stored: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also what the sample does not show: an action of one step, and a fault in a row."""
+    rules = [
+        "--memory",
+        "1.5MB",
+        "--rule",
+        "memory.program=0",
+        "--rule",
+        "memory.step=1000",
+        "--rule",
+        "memory.value=0",
+    ]
     drawn = draw_log(stored, 1.5e6, 0, _SIZES)
-    found = examine(drawn.data)
-    assert found.episodes == len(drawn.data) < 250
+    outside = next(k for k in range(400) if k not in set(drawn.data.labels_of().tolist()))
+    here = (pl.col("episode") == outside) & (pl.col("step") == 0)
+    table.with_columns(action=pl.when(here).then(7).otherwise("action")).write_parquet(stored)
+    monkeypatch.setattr(sys, "argv", ["repbm", "doctor", str(stored), *rules])
+    with pytest.raises(SystemExit):
+        main()
+    said = capsys.readouterr().out
+    assert f"400 episodes, {len(table)} steps, the longest 12; 400 ended by themselves" in said
+    assert "few steps show 7 (1x)" in said
+    table.with_columns(reward=pl.when(~here).then("reward")).write_parquet(stored)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "column 'reward' is empty" in capsys.readouterr().err
 
 
 def test_everyone_is_valued_part_by_part(evaluated: tuple[Evaluation, Path], tmp_path: Path) -> None:

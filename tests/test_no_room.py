@@ -60,6 +60,10 @@ def test_runs_for_which_there_is_no_room_leave_the_earlier_ones(tmp_path: Path) 
     assert reproduce(spec, 2, tmp_path).rows()["run"].n_unique() == 2
 
 
+class PanicException(BaseException):
+    pass
+
+
 @pytest.mark.parametrize(
     ("fault", "line", "code"),
     [
@@ -67,20 +71,21 @@ def test_runs_for_which_there_is_no_room_leave_the_earlier_ones(tmp_path: Path) 
         (OSError(12, "Cannot allocate memory"), "memory is used up", 1),
         (ImportError("libx.so: failed to map segment from shared object"), "memory is used up", 1),
         (RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 8 bytes."), "memory is used up", 1),
+        (PanicException("could not spawn threads: ThreadPoolBuildError"), "memory is used up", 1),
         (LostWorker("its process ended (signal 9)"), "its process ended (signal 9), every time; memory may be", 1),
         (OSError(28, "No space left on device"), "standard output: cannot be written (No space left on device)", 2),
         (OSError(28, "No space left on device", "x.csv"), "x.csv: cannot be written (No space left on device)", 2),
     ],
-    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
 def test_faults_of_the_machine_are_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fault: Exception, line: str, code: int
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fault: BaseException, line: str, code: int
 ) -> None:
     def fail() -> None:
         raise fault
 
     monkeypatch.setattr("repbm.cli._main.app", fail)
-    monkeypatch.setattr("repbm.cli._machine.end_output", lambda: None)
+    monkeypatch.setattr("repbm.cli._main.end_output", lambda: None)
     monkeypatch.setattr(sys, "argv", ["repbm", "evaluate"])
     with pytest.raises(SystemExit) as ended:
         main()

@@ -34,8 +34,11 @@ def doctor(
     ] = False,
 ) -> None:
     """What is wrong with this log, or looks like it? And what does it support?"""
+    from functools import reduce
+    from operator import add
+
     from repbm.core import as_json
-    from repbm.doctor import examine
+    from repbm.doctor import LogCounts, examine
     from repbm.logs import bytes_of, draw_log
     from repbm.report import examination_lines
 
@@ -43,7 +46,7 @@ def doctor(
     policies, reading = policies_of(asked.policies, trust_pickle), asked.reading
     keep = list(dict.fromkeys(column for one in policies.values() for column in one.needs_columns))
     rules = thresholds_of(rule or [])
-    data = draw_log(
+    drawn = draw_log(
         asked.log,
         bytes_of(memory),
         sizes=rules.memory,
@@ -54,10 +57,12 @@ def doctor(
         gaps=reading.gaps,
         worth=reading.worth,
         rules=rules.encoding,
-    ).data
+    )
+    data = drawn.data
     for note in data.encoding.notes if data.encoding else ():
         typer.echo(f"note: {note}", err=True)
-    found = examine(data, policies, thresholds=rules)
+    counts = None if drawn.scan is None else reduce(add, map(LogCounts.of, drawn.parts()))
+    found = examine(data, policies, thresholds=rules, counts=counts)
     if json:
         typer.echo(as_json(found.to_dict()))
     else:

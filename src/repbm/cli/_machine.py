@@ -8,16 +8,25 @@ import sys
 from collections.abc import Iterator
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
-_NO_MEMORY = ("failed to map segment", "annot allocate memory", "RESOURCE_EXHAUSTED", "can't start new thread")
+_NO_MEMORY = (
+    "failed to map segment",
+    "annot allocate memory",
+    "RESOURCE_EXHAUSTED",
+    "can't start new thread",
+    "could not spawn threads",
+)
 """What loaders of libraries, compilers and threads say."""
+_TELLING = (ImportError.__name__, RuntimeError.__name__, "PanicException")
+"""Errors, by name, that say it; the last one is of libraries written in Rust."""
 
 
 def machine_fault(fault: BaseException) -> tuple[str, int] | None:
     """The line and the exit code for want of memory, of room on a disk, or of workers that live; else None."""
-    from repbm.engines import LostWorker
-
+    # Nothing is loaded before this is known: there may be no memory for it.
     if any(_is_memory(each) for each in _chain(fault)):
         return "memory is used up; close other programs, or give less with --memory, or fewer --workers", 1
+    from repbm.engines import LostWorker
+
     if isinstance(fault, LostWorker):
         return f"a task was given up: {fault}, every time; memory may be used up: give fewer --workers", 1
     if isinstance(fault, OSError) and fault.errno in _NO_ROOM:
@@ -35,7 +44,8 @@ def end_output() -> None:
 def _is_memory(fault: BaseException) -> bool:
     if isinstance(fault, MemoryError) or (isinstance(fault, OSError) and fault.errno == errno.ENOMEM):
         return True
-    return isinstance(fault, (ImportError, RuntimeError)) and any(word in str(fault) for word in _NO_MEMORY)
+    kinds = {kind.__name__ for kind in type(fault).__mro__}
+    return bool(kinds & set(_TELLING)) and any(word in str(fault) for word in _NO_MEMORY)
 
 
 def _chain(fault: BaseException | None) -> Iterator[BaseException]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from repbm.cli._demo import demo
 from repbm.cli._doctor import doctor
 from repbm.cli._evaluate import evaluate
 from repbm.cli._init import init
+from repbm.cli._machine import end_output, machine_fault
 from repbm.cli._report import report
 from repbm.cli._reproduce import reproduce
 from repbm.cli._reproduction import reproduction
@@ -22,6 +24,9 @@ from repbm.cli._rerun import rerun
 from repbm.cli._serve import serve
 from repbm.cli._train_policy import train_policy
 from repbm.cli._value import value
+
+_OBJECTS = 50_000
+"""So many new objects are waited for before garbage is looked for."""
 
 
 class _Program(TyperGroup):
@@ -82,27 +87,37 @@ def _check_words(words: list[str]) -> None:
             raise InputError(f"'{word}' is no UTF-8 text", fix="rename the file") from None
 
 
+def _input_fault(fault: BaseException) -> tuple[str, int] | None:
+    """The line and the exit code; for programs that asked for JSON it is printed as such."""
+    # Looked up late: the rooms that raise InputError are only loaded by then.
+    from repbm.core import InputError, as_json
+
+    if not isinstance(fault, InputError):
+        return None
+    if "--json" in sys.argv:
+        print(as_json({"version": __version__, "error": fault.to_dict()}))
+    return str(fault), 2
+
+
 def main() -> None:
     """Run. What is wrong with the input ends in one line on standard error and exit code 2; so does a full disk, and,
     with exit code 1, want of memory."""
     keep_compilations()
+    # A command makes hundreds of thousands of objects that stay: looking through them all again and again for some that
+    # may go takes a twentieth of its time.
+    gc.set_threshold(_OBJECTS)
     try:
         _check_words(sys.argv)
         try:
             app()
         finally:
             sys.stdout.flush()
-    except Exception as fault:
-        # Looked up late: the rooms that raise InputError are only loaded by then.
-        from repbm.cli._machine import end_output, machine_fault
-        from repbm.core import InputError, as_json
-
-        told = machine_fault(fault)
-        if told is None and not isinstance(fault, InputError):
+    except (SystemExit, KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as fault:  # panics of polars are no Exception
+        line, code = machine_fault(fault) or _input_fault(fault) or ("", 0)
+        if not line:
             raise
-        if isinstance(fault, InputError) and "--json" in sys.argv:
-            print(as_json({"version": __version__, "error": fault.to_dict()}))
-        line, code = told or (str(fault), 2)
         print(f"repbm: {line}", file=sys.stderr)
         if isinstance(fault, OSError):
             end_output()

@@ -36,6 +36,7 @@ from repbm.core._thresholds import (
     SupportRules,
     Thresholds,
 )
+from repbm.core._words import all_words, say
 
 __all__ = [
     "CODES",
@@ -67,6 +68,7 @@ __all__ = [
     "SubgroupRules",
     "SupportRules",
     "Thresholds",
+    "all_words",
     "as_json",
     "as_label",
     "draw",
@@ -82,6 +84,7 @@ __all__ = [
     "partial_folder",
     "reason",
     "resampled_counts",
+    "say",
     "silent",
     "stream",
     "write_whole",

@@ -73,6 +73,9 @@ class FitRules:
     unlike_rewards: float = 3.0
     """Steps whose next state is not logged pay like the others unless they are off by so many standard errors on
     average; if not, rewards are told by state and action alone. Convention."""
+    most_reward_values: int = 12
+    """Rewards with at most so many different values are drawn among these where single returns are wanted. Convention:
+    counts, grades and costs of a kind; more are as good as continuous."""
     power_gain: float = 0.5
     """Powers of observations must at least halve the squared error of rewards to be preferred (HIV logs logarithms)."""
 
@@ -202,6 +205,11 @@ class BacktestRules:
     """The error of predicted states is told so many steps ahead."""
     beyond_chance: float = 3.0
     """A gap of so many standard errors between predicted and observed returns is more than chance. Convention."""
+    beyond_chance_spread: float = 1.63
+    """So many times sqrt(1 / m + 1 / k) apart are the distributions of m observed and k predicted returns by more than
+    chance (Kolmogorov-Smirnov, 1 %; both begin in the same states, which makes it rarer)."""
+    alike: float = 0.01
+    """Returns that differ by so many standard deviations are equal there. Convention: what is fitted misses by more."""
 
 
 @dataclass(frozen=True)
@@ -447,6 +455,11 @@ class DistributionRules:
     quantiles: tuple[float, ...] = (0.05, 0.25, 0.5, 0.75, 0.95)
     worst: float = 0.1
     """The mean of this share of the lowest returns is told. Convention."""
+    model_returns: int = 8192
+    """So many returns are drawn in a model, spread over individuals: of 1,000 episodes that adds a twentieth to the
+    error that chance leaves anyway,"""
+    most_model_steps: int = 1 << 19
+    """fewer where that would take more steps: half a second."""
     most_cells: int = 2000
     """For intervals, returns that differ in more ways are put into so many cells of equal weight: the bootstrap of
     quantiles is coarser than that."""

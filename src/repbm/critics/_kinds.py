@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from repbm.core import InputError, Thresholds
 from repbm.critics._balance import balanced
@@ -24,6 +25,8 @@ Part = Callable[[], Any]
 """A part of a fit that depends on no other."""
 Fit = tuple[Critic, Model | None]
 """A critic, and the model behind it where there is one."""
+_TAUGHT: WeakKeyDictionary[Case, dict[int, Case]] = WeakKeyDictionary()
+"""The episodes of a long log that models are fitted to, by how many steps these may have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,9 +243,17 @@ class MoreRobust(CriticKind):
 
 
 def taught(case: Case, thresholds: Thresholds) -> Case:
-    """The episodes that models are fitted to: all but of a long log."""
-    chosen = spread_episodes(case.data, thresholds.fit.most_steps)
-    return case if chosen is None else case.take(chosen)
+    """The episodes that models are fitted to: all but of a long log.
+
+    The same object for all models of a case, so that what no objective changes is fitted once (see `FitContext`).
+    """
+    known, most = _TAUGHT.setdefault(case, {}), thresholds.fit.most_steps
+    if most not in known:
+        chosen = spread_episodes(case.data, most)
+        if chosen is None:
+            return case
+        known[most] = case.take(chosen)
+    return known[most]
 
 
 def logged_range(case: Case) -> tuple[float, float]:

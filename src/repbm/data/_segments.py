@@ -127,3 +127,9 @@ def gather(offsets: Int[np.ndarray, " ends"], chosen: Shaped[np.ndarray, " m"]) 
     starts, lengths = offsets[chosen], np.diff(offsets)[chosen]
     fresh = np.concatenate([[0], np.cumsum(lengths)])
     return indices(fresh) + np.repeat(starts, lengths)
+
+
+def added(one: Shaped[np.ndarray, " n"], other: Shaped[np.ndarray, " m"]) -> Shaped[np.ndarray, " longer"]:
+    """Entry by entry, the shorter filled up with 0."""
+    longer, shorter = (one, other) if len(one) >= len(other) else (other, one)
+    return longer + np.pad(shorter, (0, len(longer) - len(shorter)))

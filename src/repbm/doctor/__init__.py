@@ -2,6 +2,7 @@
 
 from repbm.doctor._backtest import Backtest, backtest
 from repbm.doctor._checks import Check, possible_returns
+from repbm.doctor._counts import LogCounts
 from repbm.doctor._examination import Examination, examine
 from repbm.doctor._finding import Finding, Severity
 from repbm.doctor._individual_support import refusals
@@ -15,6 +16,7 @@ __all__ = [
     "Check",
     "Examination",
     "Finding",
+    "LogCounts",
     "Region",
     "Severity",
     "Verdict",

@@ -6,60 +6,59 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from repbm.core import LogRules
+from repbm.core import LogRules, say
 from repbm.data import Trajectories
+from repbm.doctor._counts import LogCounts
 from repbm.doctor._finding import Finding, Severity
 
 
-def few_episodes(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
-    if len(data) < rules.few_episodes:
-        words = f"there are {len(data)} episodes: intervals rest on very little"
+def few_episodes(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
+    if counts.episodes < rules.few_episodes:
+        words = say("doctor", "few_episodes", episodes=counts.episodes)
         yield Finding(Severity.WARNING, "few episodes", words)
 
 
-def ends(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
-    lengths, longest = data.lengths, data.longest
-    ended = data.terminated
-    at_limit = int((ended & (lengths == longest)).sum())
-    near = np.bincount(lengths[ended & (lengths < longest) & (lengths >= longest - 10)], minlength=1)
-    others = int((ended & (lengths < longest)).sum())
-    if at_limit >= max(5, 0.05 * len(data)) and others and at_limit > rules.heap * max(int(near.max()), 1):
+def ends(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
+    longest, ended = counts.longest, counts.ended
+    at_limit, others = int(ended[longest]), int(ended[:longest].sum())
+    near = ended[max(0, longest - 10) : longest]
+    if at_limit >= max(5, 0.05 * counts.episodes) and others and at_limit > rules.heap * max(int(near.max()), 1):
         yield Finding(
             Severity.WARNING,
             "truncated, not terminated?",
-            f"{at_limit} episodes are said to end by themselves at step {longest - 1}, the last that any has",
+            say("doctor", "truncated", episodes=at_limit, step=longest - 1),
             "terminated",
-            "if a limit stopped them, terminated is false there (truncated is true)",
+            say("doctor", "truncated_fix"),
         )
-    if not ended.any() and lengths.min() < longest:
+    if not counts.terminated and counts.shortest < longest:
         yield Finding(
             Severity.WARNING,
             "no ends",
-            f"no episode ends by itself, though they have {lengths.min()} to {longest} steps",
+            say("doctor", "no_ends", shortest=counts.shortest, longest=longest),
             "terminated",
-            "is that so? what follows their last steps then counts as unknown",
+            say("doctor", "no_ends_fix"),
         )
-    lost = ended & np.isnan(data.final_observations).any(axis=1)
-    if lost.any():
+    if counts.lost:
         yield Finding(
             Severity.REMARK,
             "last states",
-            f"the state in which {lost.sum()} of {ended.sum()} episodes ended is not in the log",
+            say("doctor", "last_states", lost=counts.lost, ended=counts.terminated),
             "next_obs",
-            "add next_obs_* columns, or a row with an empty action: ends are then learned from it",
+            say("doctor", "last_states_fix"),
         )
 
 
-def copies(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
+def copies(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
     """Episodes that are equal to others in every number; not where states are so few that this happens by chance."""
     if len(np.unique(data.returns())) == len(data):
         return
     if len(np.unique(data.initial_observations, axis=0)) < 0.5 * len(data):
         return
     first = np.column_stack([data.initial_observations, data.lengths, data.returns(), data.actions.codes[data.starts]])
-    _, place, counts = np.unique(first, axis=0, return_index=True, return_counts=True)
-    many = int((counts - 1).sum())
+    _, place, equal = np.unique(first, axis=0, return_index=True, return_counts=True)
+    many = int((equal - 1).sum())
     if many:
         labels = data.labels_of()
-        words = f"{many} episodes begin like another and earn the same, such as {labels[place[counts.argmax()]]!s}"
-        yield Finding(Severity.WARNING, "copies", words, "episode", "if rows were doubled, intervals are too narrow")
+        example = labels[place[equal.argmax()]]
+        words, fix = say("doctor", "copies", episodes=many, example=example), say("doctor", "copies_fix")
+        yield Finding(Severity.WARNING, "copies", words, "episode", fix)

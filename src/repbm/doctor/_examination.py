@@ -11,6 +11,7 @@ import numpy as np
 from repbm.core import LogRules, SupportRules, Thresholds
 from repbm.data import Trajectories
 from repbm.doctor._columns import constant_columns, equal_columns, leaking_columns, outliers, two_units
+from repbm.doctor._counts import LogCounts
 from repbm.doctor._decisions import actions, probabilities, rewards
 from repbm.doctor._episodes import copies, ends, few_episodes
 from repbm.doctor._finding import Finding, Severity
@@ -19,7 +20,7 @@ from repbm.doctor._verdict import Verdict
 from repbm.estimators import Case
 from repbm.policies import Policy
 
-Check = Callable[[Trajectories, LogRules], Iterator[Finding]]
+Check = Callable[[Trajectories, LogCounts, LogRules], Iterator[Finding]]
 
 CHECKS: tuple[Check, ...] = (
     few_episodes,
@@ -82,22 +83,24 @@ def examine(
     policies: Mapping[str, Policy] | None = None,
     seed: int = 0,
     thresholds: Thresholds = Thresholds(),  # noqa: B008 - frozen
+    counts: LogCounts | None = None,
 ) -> Examination:
     """Look at the structure of a log, and at what it supports; what cannot be read is an error of `read_log` before.
 
-    Of a long log, evenly spread episodes tell what it supports.
+    Of a long log, evenly spread episodes tell what it supports. Where `data` is a sample of a log that is larger than
+    memory, `counts` are those of all its episodes.
     """
-    rules = thresholds.log
+    rules, counts = thresholds.log, counts or LogCounts.of(data)
     # Numbers near the largest overflow in sums here and there: then nothing is found, and estimates say so themselves.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        found = [finding for check in CHECKS for finding in check(data, rules)]
+        found = [finding for check in CHECKS for finding in check(data, counts, rules)]
     order = list(Severity)
     return Examination(
-        episodes=len(data),
-        steps=len(data.rewards),
-        longest=data.longest,
-        terminated=int(data.terminated.sum()),
-        actions=tuple(str(label) for label in data.actions.labels),
+        episodes=counts.episodes,
+        steps=counts.steps,
+        longest=counts.longest,
+        terminated=counts.terminated,
+        actions=tuple(str(label) for label in counts.actions),
         observations=data.observation_names,
         findings=tuple(sorted(found, key=lambda finding: order.index(finding.severity))),
         verdicts={name: verdict_of(Case.of(data, each), seed, thresholds) for name, each in (policies or {}).items()},

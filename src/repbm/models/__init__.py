@@ -16,6 +16,7 @@ from repbm.models._rollout import roll_out
 from repbm.models._store import load_asked, load_model, save_model
 from repbm.models._tabular import TabularModel, fit_tabular
 from repbm.models._traceable import Traceable, traceable
+from repbm.models._widened import WidenedModel
 from repbm.models.dynamics._base import Dynamics
 from repbm.models.dynamics._closed_form import CLOSED_FORM, KERNEL, POLYNOMIAL, fit_closed_form
 from repbm.models.dynamics._context import FitContext
@@ -76,6 +77,7 @@ __all__ = [
     "TerminationNetwork",
     "Traceable",
     "Wasserstein",
+    "WidenedModel",
     "compare",
     "compiled",
     "fit_closed_form",

@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int
 
 from repbm.core import NoveltyRules, SideBySide, stream
 from repbm.data import Trajectories
+from repbm.models._drawn_returns import drawn_returns
 from repbm.models._errors import one_step_losses, path_error
 from repbm.models._model import Model, ModelValues
 from repbm.models._novelty import first_novel_steps
@@ -17,6 +18,7 @@ from repbm.models.dynamics._base import Dynamics
 from repbm.models.parts._noise import Noise
 from repbm.models.parts._part import static
 from repbm.models.parts._reward import Reward
+from repbm.models.parts._reward_noise import RewardNoise
 from repbm.models.parts._saturation import Saturation
 from repbm.models.parts._termination import Termination
 from repbm.models.transitions._arrays import AnyArray, module_of
@@ -41,10 +43,16 @@ class ContinuousModel(Model):
     """The box of logged states; infinite where a column has two values only."""
     ends_on_arrival: bool = static(default=True)
     """Whether termination looks at the state after a step, or at the one before."""
+    reward_noise: RewardNoise | None = None
+    """What single rewards are; None where it is not known, as in models as published."""
 
     @property
     def exact(self) -> bool:
         return False
+
+    @property
+    def effort(self) -> int:
+        return self.dynamics.effort
 
     @property
     def stochastic(self) -> bool:
@@ -87,6 +95,18 @@ class ContinuousModel(Model):
         outside = float(found.left_range.mean())
         notes = [f"{outside:.0%} of rollouts leave the range of the log"] if outside > _NOTED else []
         return replace(found, note="; ".join([*notes, found.note] if found.note else notes))
+
+    def returns(
+        self,
+        policy: ObservationPolicy,
+        states: Float[np.ndarray, "states dimensions"],
+        *,
+        horizon: int | None = None,
+        discount: float = 1.0,
+        rollouts: int = 1,
+        seed: int = 0,
+    ) -> Float[np.ndarray, "{rollouts} states"]:
+        return drawn_returns(self, policy, states, horizon or self.horizon, discount, rollouts, seed)
 
     def step_values(
         self,

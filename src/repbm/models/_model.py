@@ -46,6 +46,11 @@ class Model(Part):
     def stochastic(self) -> bool:
         """Whether two rollouts of the same actions may differ."""
 
+    @property
+    def effort(self) -> int:
+        """About how many times as long a step takes as one of polynomials."""
+        return 1
+
     @abstractmethod
     def values(
         self,
@@ -62,6 +67,20 @@ class Model(Part):
 
         With `rewards`, the lowest and the highest one there is, no rollout is worth more or less than these allow.
         """
+
+    @abstractmethod
+    def returns(
+        self,
+        policy: ObservationPolicy,
+        states: Float[np.ndarray, "states dimensions"],
+        *,
+        horizon: int | None = None,
+        discount: float = 1.0,
+        rollouts: int = 1,
+        seed: int = 0,
+    ) -> Float[np.ndarray, "{rollouts} states"]:
+        """What single episodes from these states earn that follow the policy: with the noise of states and of rewards,
+        and ends drawn. An error where the model does not know what single rewards are."""
 
     @abstractmethod
     def step_values(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,7 +46,8 @@ def roll_out(
     and the highest one, what a rollout earns is cut to what these allow: one that runs away would outweigh all others.
     """
     count = len(states)
-    model = cast(model, dtype)
+    # Values are means: what single rewards are would only be compiled anew for every log.
+    model = cast(replace(model, reward_noise=None), dtype)
     first = np.full(count, -1) if first_actions is None else first_actions
     values, squares, left = np.zeros(count), np.zeros(count), np.zeros(count, dtype=bool)
     bounds = None if rewards is None else _bounds(rewards, discount, steps_left)

@@ -14,11 +14,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_matrix
 
-from repbm.core import FitRules, InputError, NoveltyRules
+from repbm.core import FitRules, InputError, NoveltyRules, draw, stream
 from repbm.data import Support, Trajectories, found_states
 from repbm.models._model import Model, ModelValues
 from repbm.models._novelty import logged_odds
 from repbm.models.objectives._objective import Objective
+from repbm.models.parts._outcomes import ENDED, UNKNOWN, Outcomes
 from repbm.models.transitions._table import TransitionTable
 from repbm.policies import ObservationPolicy
 
@@ -38,6 +39,8 @@ class TabularModel(Model):
     rewards: Float[np.ndarray, "states actions"]
     moves: csr_matrix
     visits: Float[np.ndarray, "states actions"]
+    outcomes: Outcomes | None = None
+    """What followed and was earned together; None in a model that was saved without."""
 
     @property
     def exact(self) -> bool:
@@ -85,6 +88,48 @@ class TabularModel(Model):
         note = f"at {unseen:.0%} of visits the policy does what the log never shows there" if unseen > _NOTED else ""
         nothing = np.zeros(len(states))
         return ModelValues(table[self.find(states)], nothing, nothing.astype(bool), note)
+
+    def returns(
+        self,
+        policy: ObservationPolicy,
+        states: Float[np.ndarray, "states dimensions"],
+        *,
+        horizon: int | None = None,
+        discount: float = 1.0,
+        rollouts: int = 1,
+        seed: int = 0,
+    ) -> Float[np.ndarray, "{rollouts} states"]:
+        """By logged outcomes of the same pairs; pairs that the log does not show count as in values, by chance."""
+        if self.outcomes is None:
+            raise InputError("the model does not know what single rewards are", fix="fit it again")
+        generator, actions = stream(seed, "returns", 0), self.rewards.shape[1]
+        choices = policy.probabilities(self.states, self.labels)
+        total = np.zeros(rollouts * len(states))
+        rows, place = np.arange(len(total)), np.tile(self.find(states), rollouts)
+        for t in range(horizon or self.horizon):
+            pair = place * actions + draw(choices[place], generator).clip(0, actions - 1)
+            pair = self._shown(pair, generator)
+            following, rewards = self.outcomes.draw(generator, pair)
+            total[rows] += discount**t * rewards
+            on = following != ENDED
+            rows, place = rows[on], following[on]
+            if not len(rows):
+                break
+        return total.reshape(rollouts, len(states))
+
+    def _shown(self, pairs: Int[np.ndarray, " batch"], generator: np.random.Generator) -> Int[np.ndarray, " batch"]:
+        """The pairs, and for those without visits another action of the state, or any pair where it has none."""
+        visits = self.visits.reshape(-1)
+        missing = np.flatnonzero(visits[pairs] == 0)
+        if not len(missing):
+            return pairs
+        pairs, actions = pairs.copy(), self.visits.shape[1]
+        state = pairs[missing] // actions
+        known = self.visits[state].any(axis=1)
+        one, other = missing[known], missing[~known]
+        pairs[one] = state[known] * actions + draw(self.visits[state[known]], generator)
+        pairs[other] = generator.choice(len(visits), len(other), p=visits / visits.sum())
+        return pairs
 
     def step_values(
         self,
@@ -186,13 +231,13 @@ class Counts:
     pairs: Int[np.ndarray, " steps"]
     """The number of state and action."""
     following: Int[np.ndarray, " steps"]
-    """That of the next state; 0 where there is none."""
+    """That of the next state; ENDED or UNKNOWN where there is none."""
 
     @classmethod
     def of(cls, data: Trajectories, log: TransitionTable, horizon: int) -> Counts:
         onward = log.followed & ~log.ended
         states = np.unique(np.concatenate([log.states, log.next_states[onward]]), axis=0)
-        following = np.zeros(len(log), dtype=np.int64)
+        following = np.where(log.ended, ENDED, UNKNOWN)
         following[onward] = found_states(states, log.next_states[onward])[0]
         pairs = found_states(states, log.states)[0] * log.action_count + log.actions
         return cls(data, log, horizon, states, pairs, following)
@@ -216,6 +261,7 @@ class Counts:
             rewards=rewards.reshape(size, actions),
             moves=moves,
             visits=rewarded.reshape(size, actions),
+            outcomes=Outcomes.of(pair, self.following, log.rewards, weights),
         )
 
 

@@ -61,9 +61,9 @@ class TransitionTable:
         last = np.zeros(count, dtype=bool)
         last[data.lasts] = True
         ended = np.zeros(count, dtype=bool)
-        ended[data.lasts] = data.terminated & ~(
-            False if horizon is None else ended_by_limit(data, horizon, horizon_end_share)
-        )
+        ended[data.lasts] = data.terminated
+        if horizon is not None:
+            ended[data.lasts] &= ~ended_by_limit(data, horizon, horizon_end_share)
         nothing = np.zeros(count)
         return cls(
             states=states,
