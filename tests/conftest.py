@@ -14,10 +14,15 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 import pytest  # noqa: E402
-from jaxtyping import install_import_hook  # noqa: E402
 
-ROOMS = ("data", "policies", "estimators", "inference", "critics", "domains", "models")
-install_import_hook([f"repbm.{room}" for room in ROOMS], "beartype.beartype")
+from tests import types_at_run_time  # noqa: E402
+
+types_at_run_time.install(("data", "policies", "estimators", "inference", "critics", "domains", "models"))
+
+
+@pytest.fixture(autouse=True)
+def first_calls_are_checked() -> None:
+    types_at_run_time.next_test()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -10,8 +10,8 @@ import pytest
 from repbm.core import stream
 from repbm.domains.worlds import DEVELOPMENT, World
 
-NO_OVERLAP = ("no-positivity", "first/no-overlap", "second/forbidden-dose")
-UNANSWERABLE = (*NO_OVERLAP, "confounded", "first/hidden-cause", "second/unseen-frailty")
+NO_OVERLAP = ("no-positivity", "first/no-overlap", "second/forbidden-dose", "third/drone-routes")
+UNANSWERABLE = (*NO_OVERLAP, "confounded", "first/hidden-cause", "second/unseen-frailty", "third/home-visits")
 
 
 def drawn(name: str, seed: int) -> World:

@@ -12,9 +12,9 @@ from repbm.data import Trajectories
 from repbm.domains.worlds import EXAM, World
 
 SEEDS = (0, 1)
-NO_OVERLAP, HIDDEN_CAUSE = "drone-routes", "home-visits"
-PARTLY_SEEN = ("driver-coaching", "leak-search", HIDDEN_CAUSE)
-NO_PROPENSITIES = ("air-alerts", "driver-coaching", HIDDEN_CAUSE, "job-search", "kidney-graft", "sleep-diary")
+NO_OVERLAP, HIDDEN_CAUSE, LOSING_SIGHT = "contrast-scans", "physio-motivation", "anticoagulant"
+PARTLY_SEEN = ("pest-resistance", HIDDEN_CAUSE)
+NO_PROPENSITIES = ("anticoagulant", "debt-collection", "lab-panel", HIDDEN_CAUSE)
 every_family = pytest.mark.parametrize("name", EXAM)
 
 
@@ -56,22 +56,27 @@ def test_logs_are_sound(name: str, seed: int) -> None:
     world = drawn(name, seed)
     log, starts = world.log(60, np.random.default_rng(4))
     assert starts.dtype == np.float64
-    assert 1 <= log.observations.shape[1] <= 12
+    assert 1 <= log.observations.shape[1] <= 30
     assert (log.observations.shape[1] < starts.shape[1]) == (name in PARTLY_SEEN)
-    assert 2 <= world.actions <= 5
+    assert 2 <= world.actions <= 6
+    assert 1 <= world.horizon <= 60
     assert np.diff(log.offsets).max() <= world.horizon
     assert np.isfinite(log.observations).all()
     assert np.isfinite(log.rewards).all()
     assert np.isfinite(log.final_observations).all() == world.last_state
-    assert (log.behavior is None) == (name in NO_PROPENSITIES)
+    assert (log.behavior is None) == (not world.propensities)
+    assert world.propensities == (name not in NO_PROPENSITIES) or name == NO_OVERLAP
+    cut_short = ~log.terminated & (np.diff(log.offsets) < world.horizon)
+    assert cut_short.any() == (name == LOSING_SIGHT)
+    assert np.ptp(world.returns(starts, np.random.default_rng(17))) > 0.0
     assert world.answerable == (name not in (NO_OVERLAP, HIDDEN_CAUSE))
 
 
 @every_family
 @pytest.mark.parametrize("seed", SEEDS)
-def test_chances_are_chances_and_policies_keep_to_what_is_logged(name: str, seed: int) -> None:
+def test_policies_differ_from_the_behavior_and_keep_to_what_is_logged(name: str, seed: int) -> None:
     world, states = drawn(name, seed), drawn(name, seed).initial(100, np.random.default_rng(5))
-    generator, never = np.random.default_rng(6), 0
+    generator, never, largest = np.random.default_rng(6), 0, 0.0
     for _ in range(min(world.horizon, 12)):
         usual, wanted = world.behavior(states), world.policy(world.observe(states))
         for chances in (usual, wanted):
@@ -79,11 +84,13 @@ def test_chances_are_chances_and_policies_keep_to_what_is_logged(name: str, seed
             assert (chances >= 0.0).all()
             np.testing.assert_allclose(chances.sum(axis=1), 1.0, atol=1e-9)
         never += int(((usual == 0.0) & (wanted > 0.0)).sum())
+        largest = max(largest, float(np.abs(usual - wanted).max()))
         states, _, ended = world.step(states, wanted.argmax(axis=1), generator)
         states = states[~ended]
         if not len(states):
             break
     assert (never > 0) == (name == NO_OVERLAP)
+    assert largest > 0.01
 
 
 @every_family
@@ -106,7 +113,7 @@ def test_propensities_are_those_of_the_actions(name: str) -> None:
 def test_two_ways_to_the_truth_agree(name: str) -> None:
     """Returns that the world tells, and returns of a log in which the policy itself acts; of the mean and of one."""
     world = drawn(name, 0)
-    followed = replace(world, behavior=lambda states: world.policy(world.observe(states)))
+    followed = replace(world, behavior=lambda states: world.policy(world.observe(states)), lost=None)
     episodes = max(500, min(4000, 40_000 // world.horizon))
     log, starts = followed.log(episodes, np.random.default_rng(7))
     told = world.returns(world.initial(episodes, np.random.default_rng(8)), np.random.default_rng(9))[:, 0]
@@ -121,7 +128,7 @@ def test_most_policies_change_the_value() -> None:
     changed = []
     for name in EXAM:
         world = drawn(name, 1)
-        starts = world.initial(max(500, min(8000, 80_000 // world.horizon)), np.random.default_rng(12))
+        starts = world.initial(max(500, min(8000, 40_000 // world.horizon)), np.random.default_rng(12))
         own = world.returns(starts, np.random.default_rng(13))[:, 0]
         changed.append(apart(own, world.returns(starts, np.random.default_rng(14), behavior=True)[:, 0]) > 3.0)
     assert np.mean(changed) > 0.5
@@ -146,8 +153,21 @@ def test_most_answerable_logs_hold_episodes_enough() -> None:
 def test_the_hidden_cause_moves_decisions_and_outcomes() -> None:
     world = drawn(HIDDEN_CAUSE, 0)
     states = world.initial(400, np.random.default_rng(15))
-    worse = states + np.eye(4)[3]
-    np.testing.assert_array_equal(world.observe(states), world.observe(worse))
-    assert (world.behavior(worse)[:, -1] > world.behavior(states)[:, -1]).all()
-    returns = [world.returns(some, np.random.default_rng(16))[:, 0] for some in (states, worse)]
-    assert returns[0].mean() - returns[1].mean() > 0.3 * returns[0].std()
+    eager = states + np.eye(states.shape[1])[-1]
+    np.testing.assert_array_equal(world.observe(states), world.observe(eager))
+    assert (world.behavior(eager)[:, -1] > world.behavior(states)[:, -1]).all()
+    returns = [world.returns(some, np.random.default_rng(16))[:, 0] for some in (states, eager)]
+    assert returns[1].mean() - returns[0].mean() > 0.3 * returns[0].std()
+
+
+def test_episodes_that_the_log_loses_sight_of_are_part_of_it() -> None:
+    """Only the log is shorter: what is logged up to there is what the same world shows whose log loses nobody."""
+    world = drawn(LOSING_SIGHT, 0)
+    assert world.lost is not None
+    log, starts = world.log(300, np.random.default_rng(18))
+    first, chance = log.offsets[1:] - log.offsets[:-1] == 1, world.lost(starts)
+    assert ((chance > 0.0) & (chance < 1.0)).all()
+    assert not log.terminated.any()
+    assert 0 < first.sum() < 100
+    never = replace(world, lost=lambda states: np.zeros(len(states)))
+    assert (np.diff(never.log(20, np.random.default_rng(18))[0].offsets) == world.horizon).all()

@@ -209,9 +209,9 @@ def test_flags(flag: Callable[[pl.Series], pl.Series]) -> None:
     same(read_log(LOG.with_columns(flag(LOG["terminated"]).alias("terminated"))), read_log(LOG))
 
 
-@pytest.mark.parametrize("ended", [True, False])
-def test_all_terminated(ended: bool) -> None:
-    assert read_log(LOG.drop("terminated"), all_terminated=ended).terminated.tolist() == [ended] * 3
+@pytest.mark.parametrize("ends", ["terminated", "truncated"])
+def test_all_episodes_end_alike(ends: str) -> None:
+    assert read_log(LOG.drop("terminated"), ends=ends).terminated.tolist() == [ends == "terminated"] * 3
 
 
 def test_float32_observations_stay_so() -> None:

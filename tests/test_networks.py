@@ -38,12 +38,13 @@ from repbm.models import (
 )
 from repbm.models.dynamics._functions import NetworkDynamics
 from repbm.models.parts._termination import Never
-from repbm.models.parts._termination_network import TerminationNetwork, fit_termination_network
+from repbm.models.parts._termination_network import TerminationNetwork
 from repbm.models.training import _loop
 from repbm.models.training._batches import PaperBatches, SampledBatches
 from repbm.models.training._loop import TrainingOptions, train
 from repbm.models.training._networks import Network, ScaledNetwork, Units
 from repbm.models.training._rows import Draws, Members, Rows, distances_of
+from repbm.models.training._termination_training import fit_termination_network
 from repbm.models.transitions._table import TransitionTable
 from repbm.policies import NetworkPolicy
 from tests.systems import System, curved_step, linear_step, logged, reward

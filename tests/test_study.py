@@ -93,6 +93,9 @@ def test_what_nobody_can_guess_is_asked_for_in_one_line(monkeypatch, capfd, tmp_
     code, said = repbm(monkeypatch, capfd, "init stays.csv --ends truncated")
     assert code == 2
     says(said.strip(), "repbm.toml: there is such a file", "--out")
+    code, said = repbm(monkeypatch, capfd, "init lost.csv")
+    assert code == 2
+    says(said.strip(), "lost.csv: no such file or folder")
 
 
 def test_reasons(tmp_path) -> None:

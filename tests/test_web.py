@@ -25,6 +25,7 @@ from repbm.policies import Policy
 from repbm.policies.adapters import DecisionTable, as_policy
 from repbm.web import Session, application
 from repbm.web._forms import TableForm, fields_of
+from repbm.web._view import page
 from tests.test_report import CHROMIUM, needs_browser, patients
 
 uvicorn = pytest.importorskip("uvicorn")
@@ -269,3 +270,22 @@ def test_a_person_works_with_it(live, tmp_path: Path) -> None:
         tab.screenshot(path=os.environ.get("REPBM_SCREENSHOT") or str(tmp_path / "page.png"), full_page=True)
         browser.close()
     assert [line for line in complaints if "422" not in line] == []
+
+
+def test_outcomes_of_0_and_1_are_percentages(tmp_path: Path) -> None:
+    log = pl.DataFrame(
+        {
+            "episode": [k // 2 for k in range(80)],
+            "obs_age": [40.0 + (7 * k) % 31 for k in range(80)],
+            "action": ["saline" if k % 3 else "wait" for k in range(80)],
+            "survived": [None if k % 2 == 0 else float(k % 5 > 0) for k in range(80)],
+        }
+    )
+    log.write_parquet(tmp_path / "log.parquet")
+    session = Session(Study(str(tmp_path / "log.parquet")), {})
+    answer = session.ask("mine", DecisionTable.of_text("age,action\n<55,saline\n*,wait\n"))
+    shown = page(session, answer, TableForm.of(session.blank(), "new"))
+    row = answer.evaluation.estimates.row(0, named=True)
+    assert f'<span class="figure">{100 * row["value"]:.1f}%</span>' in shown
+    assert f'<span class="figure">{100 * row["difference"]:+.1f} points</span>' in shown
+    assert f"what is done now, {100 * row['logged_mean']:.1f}%" in shown

@@ -33,12 +33,16 @@ def init(
     from repbm.cli._target import target
     from repbm.core import InputError
     from repbm.evaluation import STUDY
-    from repbm.logs import bytes_of, draw_log, propose
+    from repbm.logs import bytes_of, draw_log, files_of, propose
 
     if log == "-":
         raise InputError("standard input cannot be read again", fix="give a file")
+    if not log.startswith("minari:"):
+        files_of(Path(log))  # a log that is not there is the first thing to say
     if out.exists():
-        raise InputError("there is such a file", where=str(out), fix="edit it, or name another one with --out")
+        raise InputError(
+            "there is such a file", where=str(out), fix="edit it, or name another one with --out", code="target"
+        )
     with target(out, (STUDY,), "study") as write:
         proposal = propose(log, columns_of(column or []), ends)
         answers = Answers.of(proposal, worth_of(worth or []), named_policies(policy or []))

@@ -84,10 +84,15 @@ def _check_words(words: list[str]) -> None:
 
 
 def _input_fault(fault: BaseException) -> tuple[str, int] | None:
+    """The line and the exit code for what is wrong with the input, which --json tells as data, too; else None."""
     # Looked up late: the rooms that raise InputError are only loaded by then.
-    from repbm.core import InputError
+    from repbm.core import InputError, as_json
 
-    return (str(fault), 2) if isinstance(fault, InputError) else None
+    if not isinstance(fault, InputError):
+        return None
+    if "--json" in sys.argv:
+        print(as_json({"version": __version__, "error": fault.to_dict()}))
+    return str(fault), 2
 
 
 def main() -> None:

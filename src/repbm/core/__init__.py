@@ -1,9 +1,10 @@
 """What every room shares: errors, thresholds, random numbers, the bootstrap, labels, progress, files, extras."""
 
 from repbm.core._bootstrap import middle, resampled_counts
+from repbm.core._codes import CODES, Code
 from repbm.core._draws import draw
 from repbm.core._errors import FailsElsewhere, InputError, nearest, reason
-from repbm.core._extras import optional
+from repbm.core._extras import needs_networks, optional
 from repbm.core._files import is_partial, locked, partial_file, partial_folder, write_whole, writing
 from repbm.core._json import as_json
 from repbm.core._labels import Label, as_label
@@ -36,9 +37,11 @@ from repbm.core._thresholds import (
 )
 
 __all__ = [
+    "CODES",
     "BacktestRules",
     "BehaviorRules",
     "ChoiceRules",
+    "Code",
     "ConfoundingRules",
     "DistributionRules",
     "EncodingRules",
@@ -70,6 +73,7 @@ __all__ = [
     "locked",
     "middle",
     "nearest",
+    "needs_networks",
     "number",
     "optional",
     "partial_file",

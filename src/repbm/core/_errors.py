@@ -3,27 +3,50 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Iterable
+
+from repbm.core._codes import Code, code_of_module
 
 
 class InputError(ValueError):
     """Something handed in is wrong. One line: where, what, and what to do about it.
 
-    `what` states the fault, `where` the place (file, episode, row, column), `fix` the next move.
+    `what` states the fault, `where` the place (file, episode, row, column), `fix` the next move. `code` is for
+    programs, and one of `CODES`: what the module that raises the error is about, if it says nothing else.
     """
 
-    def __init__(self, what: str, *, where: str | None = None, fix: str | None = None) -> None:
+    def __init__(
+        self, what: str, *, where: str | None = None, fix: str | None = None, code: Code | None = None
+    ) -> None:
         self.what, self.where, self.fix = what, where, fix
+        self.code: Code = code or code_of_module(_raising_module())
         line = f"{where}: {what}" if where else what
         line = f"{line}; {fix}" if fix else line
         super().__init__(" ".join(line.split()))
+
+    def at(self, where: str | None) -> InputError:
+        """The same fault with another place."""
+        return InputError(self.what, where=where, fix=self.fix, code=self.code)
+
+    def to_dict(self) -> dict[str, str | None]:
+        """As a program reads it."""
+        return {"code": self.code, "what": self.what, "where": self.where, "fix": self.fix}
+
+
+def _raising_module() -> str:
+    """The module that makes the error: the first below those of errors themselves."""
+    frame = sys._getframe(1)
+    while isinstance(frame.f_locals.get("self"), InputError) and frame.f_back is not None:
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__", ""))
 
 
 class FailsElsewhere(InputError):
     """A policy fails in a state that a model imagines: what rests on that model is not known, all else is."""
 
     def __init__(self, fault: InputError) -> None:
-        super().__init__(f"the policy fails in a state that the model imagines: {fault}")
+        super().__init__(f"the policy fails in a state that the model imagines: {fault}", code="policy")
 
 
 def reason(fault: BaseException) -> str:

@@ -28,3 +28,9 @@ def optional(module: str, extra: str) -> Any:
             f"{package} is there but does not load ({reason(fault)})",
             fix=f"pip install --upgrade 'repbm[{extra}]'",
         ) from fault
+
+
+def needs_networks() -> None:
+    """What trains and compiles networks must be there; called before anything that imports it."""
+    for module in ("jax", "equinox", "optax"):
+        optional(module, "networks")

@@ -18,7 +18,7 @@ def read_text(path: Path) -> str:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as fault:
         why = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8 text"
-        raise InputError(f"cannot be read ({why})", where=str(path)) from fault
+        raise InputError(f"cannot be read ({why})", where=str(path), code="file") from fault
 
 
 def parsed(text: str, where: str) -> dict[str, Any]:

@@ -3,8 +3,7 @@
 from repbm.critics._action_values import ActionValues
 from repbm.critics._cross_fitted import CrossFittedCritic
 from repbm.critics._fit import CriticSpec, FittedCritic, fit_critic, fit_critics, fit_model_critics
-from repbm.critics._fqe import fit_fqe
-from repbm.critics._fqe_network import FQENetwork
+from repbm.critics._fqe import FQENetwork, fit_fqe
 from repbm.critics._kinds import (
     CRITICS,
     CriticKind,

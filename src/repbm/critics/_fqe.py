@@ -5,14 +5,30 @@ Q(s, a, h) = E[ r + gamma sum_a' pi(a' | s') Q(s', a', h - 1) ] with h steps lef
 
 from __future__ import annotations
 
-from repbm.core import FittedQRules
+from dataclasses import dataclass
+
+from repbm.core import FittedQRules, needs_networks
 from repbm.critics._action_values import ActionValues, TableValues
 from repbm.critics._bellman import BellmanTable
-from repbm.critics._fqe_network import FQENetwork, network_values
 from repbm.critics._fqe_polynomial import polynomial_values
 from repbm.data import Trajectories, few_states
 from repbm.models import AM, fit_tabular
 from repbm.policies import ObservationPolicy, Policy
+
+
+@dataclass(frozen=True)
+class FQENetwork:
+    """A tanh network of `depth` hidden layers; the targets are renewed every `refresh` updates of Adam."""
+
+    width: int = 64
+    depth: int = 2
+    updates: int = 20_000
+    refresh: int = 50
+    batch: int = 256
+    rate: float = 2e-3
+
+    def __post_init__(self) -> None:
+        needs_networks()
 
 
 def fit_fqe(
@@ -34,6 +50,8 @@ def fit_fqe(
     rewards = (float(data.rewards.min()), float(data.rewards.max()))
     actions = len(data.actions.labels)
     if network is not None:
+        from repbm.critics._fqe_network import network_values
+
         function = network_values(transitions, actions, discount, rewards, horizon, network, seed)
     elif few_states(data) and isinstance(policy, ObservationPolicy):
         # In a table the fixed point of the regression is dynamic programming in the frequencies of the log.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import equinox as eqx
 import jax
@@ -15,17 +15,8 @@ from repbm.core import InputError, stream
 from repbm.critics._action_values import NetworkValues, annuity
 from repbm.critics._bellman import BellmanTable
 
-
-@dataclass(frozen=True)
-class FQENetwork:
-    """A tanh network of `depth` hidden layers; the targets are renewed every `refresh` updates of Adam."""
-
-    width: int = 64
-    depth: int = 2
-    updates: int = 20_000
-    refresh: int = 50
-    batch: int = 256
-    rate: float = 2e-3
+if TYPE_CHECKING:
+    from repbm.critics._fqe import FQENetwork
 
 
 def network_values(

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from repbm.core import InputError, Thresholds
-from repbm.critics._fqe import fit_fqe
-from repbm.critics._fqe_network import FQENetwork
+from repbm.critics._fqe import FQENetwork, fit_fqe
 from repbm.critics._marginal_fit import MarginalFit
 from repbm.critics._model_critic import ModelCritic
 from repbm.critics._mrdr import fit_mrdr

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from jaxtyping import Int
@@ -20,8 +21,13 @@ from repbm.critics._marginal import CrossFittedValues
 from repbm.critics._markov import history_tells
 from repbm.critics._state_ratio import fit_state_ratio
 from repbm.critics._value_critic import ActionValueCritic
-from repbm.data import History, spread_episodes
+from repbm.data import History, Trajectories, spread_episodes
 from repbm.estimators import Case, MarginalCritic
+
+_T = TypeVar("_T")
+
+_NO_POLICY: WeakKeyDictionary[Trajectories, dict[Hashable, Any]] = WeakKeyDictionary()
+"""What no policy changes: of a log that several are asked about it is fitted once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +45,7 @@ class MarginalFit:
     @cached_property
     def history(self) -> History | None:
         """What came before, where it matters."""
-        return history_tells(self.asked, self.seed, self.thresholds.history)
+        return self._once("history", lambda: history_tells(self.asked, self.seed, self.thresholds.history))
 
     @cached_property
     def case(self) -> Case:
@@ -93,7 +99,16 @@ class MarginalFit:
         return self._fitted(self.case.take(self.taught[self.folds[self.taught] != fold]))
 
     def _logged_without(self, fold: int) -> ActionValueCritic:
-        return self._fitted(without_fold(self.now, self.folds, fold, self.thresholds.individuals))
+        individuals = self.thresholds.individuals
+        return self._once(fold, lambda: self._fitted(without_fold(self.now, self.folds, fold, individuals)))
+
+    def _once(self, what: Hashable, make: Callable[[], _T]) -> _T:
+        """Made for the first policy on the same log, with the same question."""
+        known = _NO_POLICY.setdefault(self.asked.data, {})
+        key = what, self.asked.discount, self.asked.most_steps, self.name, self.seed, self.thresholds
+        if key not in known:
+            known[key] = make()
+        return known[key]
 
     def _fitted(self, part: Case) -> ActionValueCritic:
         rules = self.thresholds.fitted_q

@@ -5,29 +5,39 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float
+from scipy.special import chdtrc, ndtri
 
 from repbm.estimators import Case, MarginalCritic
 
+_SINGULAR = 1e-9
+"""Directions with a smaller share of the largest variance do not vary: what is decided adds up to 1."""
 _LARGEST = 5.0
 """Surprises count up to so many standard deviations: a few must not decide."""
 
 
 @dataclass(frozen=True)
 class HiddenCause:
-    """How an action goes with earlier surprises, given the state: in standard errors, and as a correlation."""
+    """How decisions go with earlier surprises, given the state."""
 
     action: str
-    standard_errors: float
+    """The one that goes with them most,"""
     correlation: float
+    """and how much."""
+    standard_errors: float
+    """How far all actions together are from not going with them: as far as so many standard errors of one number."""
 
 
 def hidden_cause(case: Case, critic: MarginalCritic) -> HiddenCause | None:
-    """The action that goes most with earlier surprises; None where nothing is earlier, or no probabilities are known.
+    """How decisions go with earlier surprises; None where nothing is earlier, or no probabilities are known.
 
     If the state holds all that matters, what was unexpected before a step tells nothing of the decision there, beyond
     the state. Whoever decides by something that lasts, drives outcomes and is not logged leaves this trace:
-    sum_t (1{a_t = a} - mu(a | s_t)) h_t is far from 0, h_t the surprises so far in the episode, less what time and
-    state tell of them. A cause that does not last, as in logs of one step, leaves none.
+    x_a = sum_t (1{a_t = a} - mu(a | s_t)) h_t is far from 0, h_t the surprises so far in the episode, less what time
+    and state tell of them. All actions are judged at once, by the sum over episodes of (x_a), whose squared length in
+    its own covariance is that of a chi-squared number: of many actions one is always far off. A cause that does not
+    last, as in logs of one step, leaves no trace. That *later* surprises go with decisions would be none: decisions
+    may have effects that come late.
     """
     data, odds = case.data, case.behavior
     later = data.steps > 0
@@ -45,15 +55,21 @@ def hidden_cause(case: Case, critic: MarginalCritic) -> HiddenCause | None:
     history[later] = before[later] / np.sqrt(data.steps[later])
     history[later] -= _told(case, later, history[later])
     off = np.eye(odds.shape[1])[data.actions.codes] - odds
-    found = []
-    for action, label in enumerate(data.actions.labels):
-        sums = np.bincount(episode, off[:, action] * history, len(data))
-        size = float(np.sqrt((sums**2).sum()))
-        both = float(np.sqrt((off[later, action] ** 2).sum() * (history[later] ** 2).sum()))
-        if size > 0 and both > 0:
-            errors, product = float(sums.sum()) / size, float(sums.sum()) / both
-            found.append(HiddenCause(str(label), errors, product))
-    return max(found, key=lambda each: abs(each.standard_errors), default=None)
+    terms = np.stack([np.bincount(episode, each * history, len(data)) for each in off.T], axis=1)
+    sums, sizes = terms.sum(axis=0), np.sqrt((terms**2).sum(axis=0))
+    if not (sizes > 0).any():
+        return None
+    most = int(np.argmax(np.abs(sums) / np.where(sizes > 0, sizes, np.inf)))
+    both = np.sqrt((off[later, most] ** 2).sum() * (history[later] ** 2).sum())
+    return HiddenCause(str(data.actions.labels[most]), float(sums[most] / both), _standard_errors(terms))
+
+
+def _standard_errors(terms: Float[np.ndarray, "episodes actions"]) -> float:
+    """Of the sum of independent vectors from 0: the normal number that is as improbable as its chi-squared length."""
+    sizes, directions = np.linalg.eigh(terms.T @ terms)
+    kept = sizes > _SINGULAR * sizes.max()
+    length = ((directions[:, kept].T @ terms.sum(axis=0)) ** 2 / sizes[kept]).sum()
+    return float(-ndtri(chdtrc(kept.sum(), length) / 2))
 
 
 def _told(case: Case, rows: np.ndarray, y: np.ndarray) -> np.ndarray:

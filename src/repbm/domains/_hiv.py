@@ -83,6 +83,7 @@ def rates(counts: Any, efficacies: Any) -> list[Any]:
 
 def _treated(counts: Float[np.ndarray, "batch 6"], efficacies: Float[np.ndarray, "batch 2"]) -> np.ndarray:
     """The counts five days later. Batches grow to a power of two, 64 or more, so that few sizes are compiled."""
+    optional("diffrax", "hiv")
     import jax
 
     size = max(_SMALLEST, 1 << (len(counts) - 1).bit_length())

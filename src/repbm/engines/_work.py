@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import traceback
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from repbm.engines._engine import Note, Work
 
+_LINUX = hasattr(os, "sched_getaffinity")
 _XLA = "--xla_cpu_multi_thread_eigen"
 
 
@@ -19,6 +21,14 @@ def one_thread_compiler() -> None:
     flags = os.environ.get("XLA_FLAGS", "")
     if _XLA not in flags:
         os.environ["XLA_FLAGS"] = f"{flags} {_XLA}=false".strip()
+
+
+def spare_threads() -> int:
+    """Threads for work that comes out the same with any number of them: one in a process that works beside others."""
+    if multiprocessing.parent_process() is not None or "RAY_RAYLET_PID" in os.environ:
+        return 1
+    said = os.environ.get("OMP_NUM_THREADS", "")
+    return max(int(said), 1) if said.isdecimal() else len(os.sched_getaffinity(0)) if _LINUX else os.cpu_count() or 1
 
 
 class Worker:

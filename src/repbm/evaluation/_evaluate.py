@@ -196,7 +196,7 @@ def _case(data: Trajectories, name: str, policy: Policy, question: Question) -> 
         return Case.of(data, policy, question.discount, question.horizon)
     except InputError as fault:
         where = f"{name} ({fault.where})" if fault.where else name
-        raise InputError(fault.what, where=where, fix=fault.fix) from fault
+        raise fault.at(where) from fault
 
 
 def _default(case: Case) -> list[EstimatorSpec]:

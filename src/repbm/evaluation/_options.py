@@ -25,7 +25,6 @@ class Reading:
     sample of episodes is read (see `draw_log`); None: all of them, whatever it takes."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
-    all_terminated: bool | None = None
     ends: str | None = None
     missing: str = "impute"
     gaps: str = "refuse"
@@ -105,7 +104,6 @@ class Question:
             "outcome": asdict(self.outcome),
             "everyone": self.everyone,
             "columns": dict(self.reading.columns),
-            "all_terminated": self.reading.all_terminated,
             "ends": self.reading.ends,
             "missing": self.reading.missing,
             "gaps": self.reading.gaps,
@@ -124,7 +122,9 @@ class Question:
         return cls(
             **{name: stored[name] for name in ("discount", "horizon", "level", "seed", "details")},
             reading=Reading(
-                *(stored[name] for name in ("columns", "all_terminated", "ends", "missing", "gaps", "worth")),
+                stored["columns"],
+                _stored_ends(stored),
+                *(stored[name] for name in ("missing", "gaps", "worth")),
                 memory=stored.get("memory"),
             ),
             fitting=Fitting(stored["fit"], stored["folds"], stored["refits"]),
@@ -133,3 +133,9 @@ class Question:
             outcome=Outcome(**stored["outcome"]),
             everyone=stored.get("everyone", False),
         )
+
+
+def _stored_ends(stored: Mapping[str, Any]) -> str | None:
+    """How episodes end; results of earlier programs may say it as a flag."""
+    flag = {True: "terminated", False: "truncated", None: None}[stored.get("all_terminated")]
+    return stored["ends"] or flag

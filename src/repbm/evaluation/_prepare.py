@@ -51,7 +51,6 @@ def _opened(log: Source | Trajectories, keep: Sequence[str], needs: bool, questi
                 question.thresholds.memory,
                 columns=options.columns,
                 keep=keep,
-                all_terminated=options.all_terminated,
                 ends=options.ends,
                 missing=options.missing,
                 gaps=options.gaps,

@@ -62,7 +62,7 @@ class Study:
         try:
             told = Outcome(**outcome)
         except InputError as fault:
-            raise InputError(fault.what, where=f"{where}, [outcome]", fix=fault.fix) from fault
+            raise fault.at(f"{where}, [outcome]") from fault
         return cls(
             _beside(path, given["log"]),
             Reading(columns=_columns(tables["columns"], f"{where}, [columns]"), worth=worth, **read),

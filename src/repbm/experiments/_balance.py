@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from repbm.core import InputError, stream
+from repbm.core import InputError, needs_networks, stream
 from repbm.core._toml import one_of, settings, several, value, values
 from repbm.estimators import Case
 from repbm.experiments._experiment import Announce, Experiment, Task, Worker
@@ -26,7 +26,6 @@ from repbm.models import (
     PaperSettings,
     fit_closed_form,
     fit_network,
-    fit_paper,
     fit_tabular,
 )
 
@@ -85,6 +84,7 @@ class Balance(Experiment):
         return tuple(point.against(self.base) for point in self.points)
 
     def worker(self) -> Worker:
+        needs_networks()
         points, policies = list(self.points.items()), Policies()
         problems = [_problem(point, policies) for point, _ in points]
 
@@ -124,6 +124,8 @@ class Balance(Experiment):
         self, case: Case, point: Point, group: list[Objective], horizon: int, seed: int
     ) -> Sequence[Model | InputError]:
         if point.fit == "paper":
+            from repbm.models import fit_paper  # loads a compiler
+
             settings = replace(self.paper.get(point.world, PaperSettings()), representation=point.units)
             try:
                 return fit_paper(case.data, case.support, group, horizon, seed, settings)

@@ -84,7 +84,7 @@ def fingerprint(experiment: Experiment) -> str:
         try:
             digest.update(file.read_bytes())
         except OSError as fault:
-            raise InputError(f"cannot be read ({fault.strerror})", where=str(file)) from fault
+            raise InputError(f"cannot be read ({fault.strerror})", where=str(file), code="file") from fault
     return digest.hexdigest()
 
 

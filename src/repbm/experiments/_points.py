@@ -100,7 +100,7 @@ def _point(base: Point, changes: Mapping[str, Any], where: str) -> Point:
     try:
         return replace(base, **given)
     except InputError as fault:
-        raise InputError(fault.what, where=where, fix=fault.fix) from fault
+        raise fault.at(where) from fault
 
 
 def _check(point: Point, models: tuple[str, ...], where: str) -> None:

@@ -9,13 +9,14 @@ from typing import Any
 
 import polars as pl
 
-from repbm.core import InputError
+from repbm.core import InputError, needs_networks
 from repbm.core._toml import one_of, parsed, read_text, settings, several, values
 from repbm.domains import HIV, CartPole, MountainCar, Simulator, benchmark_policy
 from repbm.experiments._experiment import Experiment, Worker
 from repbm.experiments._fidelity import Fidelity
+from repbm.experiments._objectives import named_objective
 from repbm.experiments._published import published
-from repbm.experiments._rows import ROWS, SCHEMA, is_row
+from repbm.experiments._rows import ROWS, SCHEMA, critic_of, is_row
 from repbm.experiments._source import source
 from repbm.experiments._table import table
 from repbm.models import PaperSettings
@@ -107,6 +108,9 @@ class Spec(Experiment):
         # Imported here: that file imports this one.
         from repbm.experiments._run import run
 
+        critics = [critic for row in self.rows if (critic := critic_of(row)) is not None]
+        if any(named_objective(name) is not None for name, _ in critics):
+            needs_networks()
         # Loaded once, so that code compiled for it serves all runs.
         policy = self.evaluated()
         return lambda task, seed, announce: run(self, seed, task.run, policy, announce)

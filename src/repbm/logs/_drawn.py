@@ -78,7 +78,7 @@ def draw_log(
             # Rows are counted anew in what is read together.
             row = (fault.where or "").removeprefix("the log").removeprefix(", ")
             place = f"{where}, {row} of those read together" if row else where
-            raise InputError(fault.what, where=place, fix=fault.fix) from fault
+            raise fault.at(place) from fault
 
     drawn = Drawn(read(frame), scan, episodes, read)
     encoding = drawn.data.encoding or Encoding.of_names(drawn.data.names)

@@ -50,9 +50,9 @@ def files_of(path: Path) -> list[Path]:
             if not found:
                 raise InputError("no file fits this pattern", where=str(path), fix="check the path")
         else:
-            raise InputError("no such file or folder", where=str(path), fix="check the path")
+            raise InputError("no such file or folder", where=str(path), fix="check the path", code="file")
     except OSError as fault:
-        raise InputError(f"cannot be read ({fault.strerror})", where=str(path)) from fault
+        raise InputError(f"cannot be read ({fault.strerror})", where=str(path), code="file") from fault
     return found
 
 
@@ -169,6 +169,6 @@ def guarded(action: Callable[[], Any], where: str, kind: str = "Parquet") -> Any
     except pl.exceptions.NoDataError:
         raise InputError("the file is empty", where=where) from None
     except OSError as fault:
-        raise InputError(f"cannot be read ({fault.strerror or first_line(fault)})", where=where) from fault
+        raise InputError(f"cannot be read ({fault.strerror or first_line(fault)})", where=where, code="file") from fault
     except Exception as fault:  # polars, its reader of Excel, and decoders fail in many ways
         raise InputError(f"this is no {kind} file that can be read ({first_line(fault)})", where=where) from fault

@@ -23,24 +23,58 @@ USUAL: Mapping[str, tuple[str, ...]] = {
         "hadm_id",
         "encounter_id",
         "case_id",
+        "session",
         "session_id",
+        "run",
+        "run_id",
+        "trip_id",
+        "participant_id",
+        "person_id",
+        "student_id",
+        "client_id",
+        "account_id",
+        "visitor_id",
+        "device_id",
     ),
-    "step": ("t", "time", "timestep", "time_step", "day", "hour", "week", "month", "visit", "charttime"),
+    "step": (
+        "t",
+        "time",
+        "timestep",
+        "time_step",
+        "tick",
+        "day",
+        "hour",
+        "week",
+        "month",
+        "visit",
+        "round",
+        "turn",
+        "wave",
+        "charttime",
+    ),
     "action": ("actions", "act", "treatment", "decision", "arm"),
     "reward": ("rewards", "rew", "outcome", "return", "survived", "survival"),
-    "terminated": ("terminal", "terminals", "is_terminal"),
+    "terminated": ("terminal", "terminals", "is_terminal", "done", "dones"),
 }
 """Names that mean one thing: taken without asking, if there is just one of them."""
 
+ELSE_USUAL: Mapping[str, tuple[str, ...]] = {
+    "action": ("channel", "offer", "variant", "promotion", "intervention"),
+    "reward": ("revenue", "profit", "sales", "converted", "conversion", "purchased", "clicked"),
+}
+"""Names that mean it where no column has a name of the above."""
+
 MEANT: Mapping[str, tuple[str, ...]] = {
-    "action": ("drug", "dose", "therapy", "intervention"),
+    "action": ("drug", "dose", "therapy"),
     "reward": ("benefit", "score", "result", "payoff"),
-    "terminated": ("done", "dones", "died", "dead", "death", "deceased", "discharged", "mortality"),
+    "terminated": ("died", "dead", "death", "deceased", "discharged", "mortality"),
 }
 """Names that often mean it: suggested."""
 
 LATER = (
     *MEANT["terminated"],
+    "done",
+    "dones",
     "survived",
     "alive",
     "los",
@@ -70,7 +104,8 @@ _IDENTITY = (
 
 def usual(role: str, free: Sequence[str]) -> list[str]:
     """The columns whose names usually mean this, whatever their case."""
-    return [name for name in free if _plain(name) in (role, *USUAL.get(role, ()))]
+    first = [name for name in free if _plain(name) in (role, *USUAL.get(role, ()))]
+    return first or [name for name in free if _plain(name) in ELSE_USUAL.get(role, ())]
 
 
 def meant(role: str, free: Sequence[str]) -> str | None:

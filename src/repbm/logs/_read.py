@@ -25,7 +25,6 @@ def read_log(
     *,
     columns: Mapping[str, str] | None = None,
     keep: Sequence[str] = (),
-    all_terminated: bool | None = None,
     ends: str | None = None,
     missing: str = "impute",
     gaps: str = "refuse",
@@ -53,12 +52,9 @@ def read_log(
 
     A log without a column `terminated` needs `ends`: "terminated" or "truncated" (all episodes), "reward" (those whose
     last reward is not 0 terminated), "horizon" (all but the longest did) or "COLUMN=VALUE"; unless each episode has one
-    row, or rewards stand in last rows alone. `all_terminated` is a short form of the first two. `worth` says what each
-    word is worth where rewards are text.
+    row, or rewards stand in last rows alone. `worth` says what each word is worth where rewards are text.
     """
     ends = checked_ends(ends)
-    if ends is None and all_terminated is not None:
-        ends = "terminated" if all_terminated else "truncated"
     for name, said, known in (("missing", missing, ("impute", "refuse")), ("gaps", gaps, ("allow", "refuse"))):
         if said not in known:
             raise InputError(f"--{name} {said}", fix=f"say {' or '.join(known)}")

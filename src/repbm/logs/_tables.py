@@ -119,7 +119,7 @@ def _foreign(read: Callable[[], pl.DataFrame], where: str) -> Part:
     try:
         return _in_memory(read(), where)
     except InputError as fault:
-        raise InputError(fault.what, where=where, fix=fault.fix) from fault
+        raise fault.at(where) from fault
 
 
 def _arrays(source: Mapping[str, Any]) -> pl.DataFrame:

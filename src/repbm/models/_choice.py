@@ -13,7 +13,7 @@ from repbm.models._errors import path_error
 from repbm.models.dynamics._context import FitContext
 from repbm.models.dynamics._kind import DynamicsKind
 from repbm.models.objectives._objective import AM
-from repbm.models.training._loop import Progress
+from repbm.models.training._progress import Progress
 
 
 @dataclass(frozen=True)

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache, singledispatch
-from typing import Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from repbm.core import Label
+from repbm.models._traceable import Traceable, Traced
 from repbm.policies import Greedy, NetworkPolicy, ObservationPolicy, Softened, forward
-
-Traced = Callable[[jax.Array], jax.Array]
-"""(batch, dimensions) observations to (batch, actions) probabilities, as JAX can trace it."""
-
-
-@runtime_checkable
-class Traceable(Protocol):
-    """A policy of the user's own that JAX can trace."""
-
-    def traced(self, labels: tuple[Label, ...]) -> Traced: ...
-
-
-def traceable(policy: ObservationPolicy) -> bool:
-    """Whether JAX can trace the policy down to the last one that it wraps."""
-    inner = getattr(policy, "policy", None)
-    own = isinstance(policy, NetworkPolicy | Softened | Greedy | Traceable)
-    return own and (inner is None or traceable(inner))
 
 
 @lru_cache(maxsize=64)

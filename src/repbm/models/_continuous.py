@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import equinox as eqx
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Bool, Float, Int
 
 from repbm.core import NoveltyRules, SideBySide, stream
 from repbm.data import Trajectories
@@ -14,10 +13,11 @@ from repbm.models._novelty import first_novel_steps
 from repbm.models._rollout import roll_out
 from repbm.models.dynamics._base import Dynamics
 from repbm.models.parts._noise import Noise
+from repbm.models.parts._part import static
 from repbm.models.parts._reward import Reward
 from repbm.models.parts._saturation import Saturation
 from repbm.models.parts._termination import Termination
-from repbm.models.transitions._arrays import module_of
+from repbm.models.transitions._arrays import AnyArray, module_of
 from repbm.policies import ObservationPolicy
 
 _NOTED = 0.005
@@ -34,10 +34,10 @@ class ContinuousModel(Model):
     reward: Reward
     termination: Termination
     noise: Noise | None
-    low: Float[Array | np.ndarray, " dimensions"]
-    high: Float[Array | np.ndarray, " dimensions"]
-    """The box of logged states."""
-    ends_on_arrival: bool = eqx.field(static=True, default=True)
+    low: Float[AnyArray, " dimensions"]
+    high: Float[AnyArray, " dimensions"]
+    """The box of logged states; infinite where a column has two values only."""
+    ends_on_arrival: bool = static(default=True)
     """Whether termination looks at the state after a step, or at the one before."""
 
     @property
@@ -50,13 +50,13 @@ class ContinuousModel(Model):
 
     def step(
         self,
-        states: Float[Array | np.ndarray, "batch dimensions"],
-        actions: Int[Array | np.ndarray, " batch"],
-        key: Array | np.random.Generator | SideBySide,
+        states: Float[AnyArray, "batch dimensions"],
+        actions: Int[AnyArray, " batch"],
+        key: AnyArray | np.random.Generator | SideBySide,
     ) -> tuple[
-        Float[Array | np.ndarray, "batch dimensions"],
-        Float[Array | np.ndarray, " batch"],
-        Float[Array | np.ndarray, " batch"],
+        Float[AnyArray, "batch dimensions"],
+        Float[AnyArray, " batch"],
+        Float[AnyArray, " batch"],
     ]:
         """The next states, the rewards, and the probabilities that the episode ends there."""
         rows = module_of(states).arange(states.shape[0])

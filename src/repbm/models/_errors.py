@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import jax
 import numpy as np
 from jaxtyping import Float, Int
 
 from repbm.data import Trajectories
 from repbm.models.dynamics._base import Dynamics
 from repbm.models.parts._saturation import Saturation
+from repbm.models.transitions._arrays import in_float64
 from repbm.models.transitions._table import TransitionTable
 
 if TYPE_CHECKING:
@@ -73,5 +73,5 @@ def _next(
     states: Float[np.ndarray, "batch dimensions"],
     actions: Int[np.ndarray, " batch"],
 ) -> Float[np.ndarray, "batch dimensions"]:
-    with jax.enable_x64(True):
+    with in_float64():
         return np.asarray(saturation(np.asarray(dynamics.taken(states, actions))))

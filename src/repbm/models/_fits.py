@@ -8,18 +8,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from repbm.core import ChoiceRules, FitRules
+from repbm.core import ChoiceRules, FitRules, needs_networks
 from repbm.data import Support, Trajectories, few_states
 from repbm.engines import Engine
 from repbm.models._choice import Comparison, compare
 from repbm.models._model import Model
-from repbm.models._paper import PaperSettings, fit_paper
+from repbm.models._paper import PaperSettings
 from repbm.models._tabular import fit_tabular
 from repbm.models.dynamics._closed_form import CLOSED_FORM
 from repbm.models.dynamics._context import FitContext
 from repbm.models.dynamics._kind import DynamicsKind
+from repbm.models.dynamics._network_fit import NetworkKind
 from repbm.models.objectives._objective import Objective
-from repbm.models.training._loop import Progress
+from repbm.models.training._progress import Progress
 
 KINDS: tuple[DynamicsKind, ...] = (CLOSED_FORM,)
 """The kinds of dynamics that are compared by default. `AutoFit(kinds=(*KINDS, NETWORK))` compares a network, too: half
@@ -68,6 +69,10 @@ class AutoFit(ModelFit):
     kinds: tuple[DynamicsKind, ...] = KINDS
     choice: ChoiceRules = field(default_factory=ChoiceRules)
     rules: FitRules = field(default_factory=FitRules)
+
+    def __post_init__(self) -> None:
+        if any(isinstance(kind, NetworkKind) for kind in self.kinds):
+            needs_networks()
 
     def choose(
         self,
@@ -121,6 +126,9 @@ class PaperFit(ModelFit):
     settings: PaperSettings = field(default_factory=PaperSettings)
     step_dtype = np.float32
 
+    def __post_init__(self) -> None:
+        needs_networks()
+
     def choose(
         self,
         data: Trajectories,
@@ -142,4 +150,6 @@ class PaperFit(ModelFit):
         progress: Progress | None = None,
     ) -> list[Model]:
         """All trained together, in one compiled call."""
+        from repbm.models._paper_fit import fit_paper
+
         return list(fit_paper(data, support, objectives, horizon, seed, self.settings, progress))

@@ -6,14 +6,13 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 
-import equinox as eqx
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from repbm.core import Label, NoveltyRules
 from repbm.data import Trajectories
 from repbm.models._question import ModelQuestion
-from repbm.models.parts._part import Part
+from repbm.models.parts._part import Part, static
 from repbm.policies import ObservationPolicy
 
 
@@ -31,11 +30,11 @@ class ModelValues:
 class Model(Part):
     """What the world does, fitted to a log: tables and continuous states alike."""
 
-    labels: tuple[Label, ...] = eqx.field(static=True)
+    labels: tuple[Label, ...] = static()
     """The actions of the log, in the order of its codes."""
-    horizon: int = eqx.field(static=True)
+    horizon: int = static()
     """The longest that an episode may take."""
-    observation_names: tuple[str, ...] = eqx.field(static=True)
+    observation_names: tuple[str, ...] = static()
 
     @property
     @abstractmethod

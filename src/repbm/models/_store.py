@@ -50,9 +50,9 @@ def load_asked(path: str | Path) -> tuple[Model, ModelQuestion | None]:
             arrays: dict[str, np.ndarray] = {name: file[name] for name in file.files}
         description = json.loads(str(arrays.pop("description")))
     except FileNotFoundError:
-        raise InputError("no such file", where=where, fix="check the path") from None
+        raise InputError("no such file", where=where, fix="check the path", code="file") from None
     except OSError as fault:
-        raise InputError(f"cannot be read ({fault.strerror or fault})", where=where) from fault
+        raise InputError(f"cannot be read ({fault.strerror or fault})", where=where, code="file") from fault
     except Exception as fault:  # damaged archives fail in many ways
         raise InputError("this is no model file", where=where, fix="give one that repbm saved") from fault
     if not isinstance(description, dict):
@@ -72,7 +72,7 @@ def load_asked(path: str | Path) -> tuple[Model, ModelQuestion | None]:
             raise TypeError(f"it holds a {type(model).__name__}")
         _check(model)
     except InputError as fault:
-        raise InputError(fault.what, where=where, fix=fault.fix) from fault
+        raise fault.at(where) from fault
     except Exception as fault:  # whatever stands there in place of a part
         raise InputError(f"the model file is damaged ({reason(fault)})", where=where, fix="save it again") from fault
     return model, asked

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -79,19 +79,20 @@ def learn_behavior(
     few = np.sort(generator.permutation(len(codes))[:compared])
     kinds = {name: (kind, x) for name, kind in KINDS.items()}
     if found is not None:
-        kinds["table"] = by_table, found[1][:, None].astype(np.float64)
-    likelihoods: dict[str, float] = {}
+        kinds = {"table": (by_table, found[1][:, None].astype(np.float64)), **kinds}
+    trial = _Trial(codes[few], fold[few], actions, rules)
     for name, (kind, seen) in kinds.items():
-        guessed = _cross_fitted(kind, seen[few], codes[few], fold[few], actions, compared)
-        shares = np.bincount(codes[few], minlength=actions) / len(few)
-        likelihoods[name] = -_calibration(guessed, codes[few], shares)[2]
-    best = max(likelihoods, key=lambda name: likelihoods[name])
-    guessed = _cross_fitted(*kinds[best], codes, fold, actions, rules.learned_steps)
+        trial.add(name, kind, seen[few])
+    best = trial.best
+    if len(few) == len(codes) <= rules.learned_steps:
+        guessed = trial.guesses[best]
+    else:
+        guessed = _cross_fitted(*kinds[best], codes, fold, actions, rules.learned_steps)
     shares = np.bincount(codes, minlength=actions) / len(codes)
     temperature, mixed, _ = _calibration(guessed[few], codes[few], shares)
     probabilities = _calibrated(guessed, shares, temperature, mixed)
     return LearnedBehavior(
-        best, likelihoods, probabilities, temperature, mixed, reliability(probabilities[few], codes[few], rules)
+        best, trial.likelihoods, probabilities, temperature, mixed, reliability(probabilities[few], codes[few], rules)
     )
 
 
@@ -117,12 +118,64 @@ def _features(data: Trajectories) -> Float[np.ndarray, "steps features"]:
     return np.column_stack([data.observations, data.steps])
 
 
+@dataclass
+class _Trial:
+    """Kinds of behavior, compared on held-out steps; one that falls far behind is given up after two folds."""
+
+    codes: Int[np.ndarray, " steps"]
+    fold: Int[np.ndarray, " steps"]
+    actions: int
+    rules: BehaviorRules
+    guesses: dict[str, Float[np.ndarray, "steps actions"]] = field(default_factory=dict)
+    """Of kinds that were not given up."""
+    losses: dict[str, Float[np.ndarray, " steps"]] = field(default_factory=dict)
+    """-log likelihood of every action, of these kinds."""
+    likelihoods: dict[str, float] = field(default_factory=dict)
+    """The mean log likelihood; of kinds that were given up as far behind the best as in two folds."""
+
+    @property
+    def best(self) -> str:
+        return max(self.guesses, key=lambda name: self.likelihoods[name])
+
+    def add(self, name: str, kind: Kind, x: Float[np.ndarray, "steps features"]) -> None:
+        folds = np.unique(self.fold)
+        first = np.isin(self.fold, folds[:2])
+        guessed = np.empty((len(x), self.actions))
+        self._fill(guessed, kind, x, folds[:2])
+        if self.guesses and len(folds) > 2:
+            behind = self._losses(guessed, first) - self.losses[self.best][first]
+            if behind.mean() > self.rules.given_up * behind.std() / np.sqrt(len(behind)):
+                self.likelihoods[name] = self.likelihoods[self.best] - float(behind.mean())
+                return
+        self._fill(guessed, kind, x, folds[2:])
+        self.guesses[name] = guessed
+        self.losses[name] = self._losses(guessed, np.ones(len(x), dtype=bool))
+        self.likelihoods[name] = -float(self.losses[name].mean())
+
+    def _fill(self, guessed: np.ndarray, kind: Kind, x: np.ndarray, folds: Int[np.ndarray, " some"]) -> None:
+        told = _cross_fitted(kind, x, self.codes, self.fold, self.actions, len(x), folds)
+        own = np.isin(self.fold, folds)
+        guessed[own] = told[own]
+
+    def _losses(self, guessed: np.ndarray, rows: np.ndarray) -> Float[np.ndarray, " some"]:
+        shares = np.bincount(self.codes, minlength=self.actions) / len(self.codes)
+        temperature, mixed, _ = _calibration(guessed[rows], self.codes[rows], shares)
+        chances = _calibrated(guessed[rows], shares, temperature, mixed)
+        return -np.log(chances[np.arange(len(chances)), self.codes[rows]])
+
+
 def _cross_fitted(
-    kind: Kind, x: np.ndarray, codes: np.ndarray, fold: np.ndarray, actions: int, most: int
+    kind: Kind,
+    x: np.ndarray,
+    codes: np.ndarray,
+    fold: np.ndarray,
+    actions: int,
+    most: int,
+    folds: Int[np.ndarray, " some"] | None = None,
 ) -> Float[np.ndarray, "steps actions"]:
-    """What the other folds teach about every step, from at most so many of their steps."""
+    """What the other folds teach about every step, from at most so many of their steps; of all folds, or these."""
     result = np.empty((len(x), actions))
-    for k in np.unique(fold):
+    for k in np.unique(fold) if folds is None else folds:
         others, own = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
         learned = others[:: -(-len(others) // most)] if len(others) else own
         result[own] = kind(x[learned], codes[learned], actions)(x[own])

@@ -94,10 +94,10 @@ def _classified(model: Any, x: np.ndarray, taken: np.ndarray, actions: int) -> C
 KINDS: Mapping[str, Kind] = {
     "frequencies": by_frequencies,
     "logistic": by_logistic,
-    "boosting": by_boosting,
     "neighbors": by_neighbors,
+    "boosting": by_boosting,
 }
-"""Those that need nothing but numbers."""
+"""Those that need nothing but numbers; the one that takes longest comes last."""
 
 
 def _shares(taken: Int[np.ndarray, " steps"], actions: int) -> Float[np.ndarray, " actions"]:

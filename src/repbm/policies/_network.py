@@ -64,9 +64,9 @@ class NetworkPolicy(ObservationPolicy):
             with Path(path).open("rb") as file:
                 arrays = dict(np.load(file, allow_pickle=False))
         except FileNotFoundError:
-            raise InputError("no such file", where=where) from None
+            raise InputError("no such file", where=where, code="file") from None
         except OSError as fault:
-            raise InputError(f"cannot be read ({fault.strerror or fault})", where=where) from fault
+            raise InputError(f"cannot be read ({fault.strerror or fault})", where=where, code="file") from fault
         except Exception as fault:  # damaged archives fail in many ways
             raise InputError(f"not a policy weights file ({reason(fault)})", where=where) from fault
         count = sum(name.startswith("w") and name[1:].isdigit() for name in arrays)
@@ -84,7 +84,7 @@ class NetworkPolicy(ObservationPolicy):
                 name=Path(path).stem,
             )
         except InputError as fault:
-            raise InputError(fault.what, where=where, fix=fault.fix) from fault
+            raise fault.at(where) from fault
 
     def save(self, path: str | Path) -> None:
         arrays: dict[str, Any] = {}

@@ -40,11 +40,11 @@ def chart_of(evaluation: Evaluation, name: str, policy: str | None = None) -> Ch
     return chart_of(evaluation, name, policy)
 
 
-def individuals_svg(values: Float[np.ndarray, " individuals"]) -> str:
+def individuals_svg(values: Float[np.ndarray, " individuals"], shown: Shown | None = None) -> str:
     """How values of individuals are spread, as a picture that can stand in a page."""
     from repbm.report._charts import individuals_chart, svg
 
-    return svg(individuals_chart(values, float(values.mean())))
+    return svg(individuals_chart(values, float(values.mean()), shown or Shown()))
 
 
 __all__ = [

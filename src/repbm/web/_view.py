@@ -14,6 +14,7 @@ from repbm._version import __version__
 from repbm.core import number
 from repbm.inference import subgroups
 from repbm.policies.adapters import DecisionTable
+from repbm.report import Shown, individuals_svg
 from repbm.web._forms import TableForm
 from repbm.web._session import Answer, Session
 
@@ -31,12 +32,15 @@ def page(
     fault: str | None = None,
 ) -> str:
     """The page as HTML, without any script: nothing that a log or a person writes in it can run."""
-    told = session.outcome
+    # Whether an outcome is one of 0 and 1 is the same for all policies.
+    shown = Shown.of(session.answers[-1].evaluation) if session.answers else Shown(session.outcome.name)
     return _template().render(
         css=_text("repbm.report", "page.css") + _text("repbm.web", "live.css"),
         version=__version__,
         session=session,
-        outcome=f"{told.name or 'value'}{f' ({told.unit})' if told.unit else ''}",
+        outcome=shown.title,
+        value=lambda given: shown.value(_finite(given)),
+        difference=lambda given: shown.difference(_finite(given)),
         log=session.study.log,
         data=session.evaluator.log_,
         form=form,
@@ -78,8 +82,6 @@ def _better(row: dict[str, Any], session: Session) -> str:
 
 
 def _answer(answer: Answer, session: Session) -> dict[str, Any]:
-    from repbm.report import individuals_svg
-
     made, line = answer.evaluation, _line(answer, session)
     people = made.individuals.filter(source="log")
     known = people.filter(pl.col("value").is_not_null() & pl.col("difference_low").is_not_null())
@@ -100,7 +102,7 @@ def _answer(answer: Answer, session: Session) -> dict[str, Any]:
         "refused": len(people) - len(known),
         "everybody": len(people),
         "groups": groups,
-        "chart": individuals_svg(known["value"].to_numpy()) if len(known) else None,
+        "chart": individuals_svg(known["value"].to_numpy(), Shown.of(made)) if len(known) else None,
         "table": answer.policy if isinstance(answer.policy, DecisionTable) else None,
     }
 
@@ -145,14 +147,17 @@ def _template() -> Any:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
-    environment.filters |= {"number": _number, "signed": lambda value: _number(value, signed=True)}
+    environment.filters |= {"number": _number}
     return environment.from_string(_text("repbm.web", "live.html"))
 
 
-def _number(value: Any, signed: bool = False) -> str:
-    if isinstance(value, str):
-        return value
-    return number(None if value is None or not np.isfinite(value) else float(value), signed)
+def _number(value: Any) -> str:
+    """A number of a state, or a text of one."""
+    return value if isinstance(value, str) else number(_finite(value))
+
+
+def _finite(value: Any) -> float | None:
+    return None if value is None or not np.isfinite(value) else float(value)
 
 
 @lru_cache(maxsize=4)

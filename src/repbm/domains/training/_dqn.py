@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from repbm.core import stream
+from repbm.core import needs_networks, stream
 from repbm.domains._simulator import Simulator
 from repbm.policies import NetworkPolicy
 
@@ -47,6 +47,7 @@ def learn(world: Simulator, options: DQNOptions, seed: int) -> Iterator[NetworkP
     target network, and r alone where the world ended. An episode that the horizon cuts off has not ended: policies do
     not see the time, so what they could still earn counts there as anywhere else.
     """
+    needs_networks()
     from repbm.domains.training._dqn_update import Learner
 
     crowd, memory = _Crowd(world, options.episodes, stream(seed, "dqn", "actions")), _Memory(options)

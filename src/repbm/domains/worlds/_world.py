@@ -45,6 +45,9 @@ class World:
     answerable: bool = True
     """False where the log cannot tell, whoever reads it: the policy does somewhere what was never logged there, or a
     hidden cause drove both decisions and outcomes."""
+    lost: Callable[[Float[np.ndarray, "batch components"]], Float[np.ndarray, " batch"]] | None = None
+    """The chance that the log loses sight of an episode in the state that a step led to. It goes on unseen: the log
+    shows it as truncated there, and its return counts whole."""
 
     def evaluated(self) -> CallablePolicy:
         """The policy, as repbm takes it."""
@@ -64,7 +67,10 @@ class World:
             seen = self.observe(states)
             rows.append({"who": who, "seen": seen, "actions": actions, "rewards": rewards, "taken": taken})
             final[who], terminated[who] = self.observe(following), ended
-            who, states = who[~ended], following[~ended]
+            stays = ~ended
+            if self.lost is not None:
+                stays &= generator.random(len(who)) >= self.lost(following)
+            who, states = who[stays], following[stays]
             if not len(who):
                 break
         flat = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
-import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from repbm.models.parts._part import Part
-from repbm.models.transitions._arrays import module_of
+from repbm.models.transitions._arrays import AnyArray, module_of
 
 
 class Dynamics(Part):
     """The expected next state of every action."""
 
+    compiled: ClassVar[bool] = False
+    """Whether rollouts are worth compiling, under policies that JAX can trace."""
+
     @abstractmethod
-    def __call__(
-        self, states: Float[Array | np.ndarray, "batch dimensions"]
-    ) -> Float[Array | np.ndarray, "batch actions dimensions"]: ...
+    def __call__(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch actions dimensions"]: ...
 
     def taken(
-        self, states: Float[Array | np.ndarray, "batch dimensions"], actions: Int[Array | np.ndarray, " batch"]
-    ) -> Float[Array | np.ndarray, "batch dimensions"]:
+        self, states: Float[AnyArray, "batch dimensions"], actions: Int[AnyArray, " batch"]
+    ) -> Float[AnyArray, "batch dimensions"]:
         """The expected next state of one action a row."""
         return self(states)[module_of(states).arange(states.shape[0]), actions]

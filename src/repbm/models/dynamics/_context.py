@@ -21,7 +21,7 @@ from repbm.models.parts._saturation import Saturation, find_saturation
 from repbm.models.parts._termination import Termination
 from repbm.models.parts._termination_fit import fit_ends
 from repbm.models.regression._selected import FOLDS
-from repbm.models.training._loop import Progress
+from repbm.models.training._progress import Progress
 from repbm.models.transitions._range import Range
 from repbm.models.transitions._table import TransitionTable
 
@@ -120,14 +120,15 @@ class FitContext:
     def model(self, dynamics: Dynamics, noise: Noise | None) -> ContinuousModel:
         """The dynamics with saturation, reward and termination of the log."""
         termination, on_arrival = self._ends()
+        low, high = self.box.counted(self.table.states)
         return ContinuousModel(
             dynamics=dynamics,
             saturation=self.saturation,
             reward=fit_reward(self.table, self.weights, self.held_out, self.folds, self.box, self.rules),
             termination=termination,
             noise=noise,
-            low=self.box.center - self.box.half_width,
-            high=self.box.center + self.box.half_width,
+            low=low,
+            high=high,
             labels=self.data.actions.labels,
             observation_names=self.data.observation_names,
             ends_on_arrival=on_arrival,

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from repbm.models.dynamics._base import Dynamics
 from repbm.models.regression._kernel import KernelSum
 from repbm.models.regression._polynomial import Polynomial
 from repbm.models.training._networks import ScaledNetwork
+from repbm.models.transitions._arrays import AnyArray
 
 
 class PolynomialDynamics(Dynamics):
     """The change of state as one polynomial an action."""
 
-    center: Float[Array | np.ndarray, " dimensions"]
-    half_width: Float[Array | np.ndarray, " dimensions"]
+    center: Float[AnyArray, " dimensions"]
+    half_width: Float[AnyArray, " dimensions"]
     change: Polynomial
 
-    def __call__(
-        self, states: Float[Array | np.ndarray, "batch dimensions"]
-    ) -> Float[Array | np.ndarray, "batch actions dimensions"]:
+    def __call__(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch actions dimensions"]:
         return states[:, None] + self.half_width * self.change((states - self.center) / self.half_width)
 
     def taken(
-        self, states: Float[Array | np.ndarray, "batch dimensions"], actions: Int[Array | np.ndarray, " batch"]
-    ) -> Float[Array | np.ndarray, "batch dimensions"]:
+        self, states: Float[AnyArray, "batch dimensions"], actions: Int[AnyArray, " batch"]
+    ) -> Float[AnyArray, "batch dimensions"]:
         """In NumPy only the change of the action itself is brought to units of the state."""
         if not isinstance(states, np.ndarray):
             return super().taken(states, actions)
@@ -36,18 +35,16 @@ class PolynomialDynamics(Dynamics):
 class KernelDynamics(Dynamics):
     """The change of state as one sum of kernels an action."""
 
-    center: Float[Array | np.ndarray, " dimensions"]
-    half_width: Float[Array | np.ndarray, " dimensions"]
+    center: Float[AnyArray, " dimensions"]
+    half_width: Float[AnyArray, " dimensions"]
     change: KernelSum
 
-    def __call__(
-        self, states: Float[Array | np.ndarray, "batch dimensions"]
-    ) -> Float[Array | np.ndarray, "batch actions dimensions"]:
+    def __call__(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch actions dimensions"]:
         return states[:, None] + self.half_width * self.change((states - self.center) / self.half_width)
 
     def taken(
-        self, states: Float[Array | np.ndarray, "batch dimensions"], actions: Int[Array | np.ndarray, " batch"]
-    ) -> Float[Array | np.ndarray, "batch dimensions"]:
+        self, states: Float[AnyArray, "batch dimensions"], actions: Int[AnyArray, " batch"]
+    ) -> Float[AnyArray, "batch dimensions"]:
         """In NumPy only the kernels of the action itself."""
         if not isinstance(states, np.ndarray):
             return super().taken(states, actions)
@@ -59,8 +56,7 @@ class NetworkDynamics(Dynamics):
     """The state plus the change that a network predicts."""
 
     network: ScaledNetwork
+    compiled = True
 
-    def __call__(
-        self, states: Float[Array | np.ndarray, "batch dimensions"]
-    ) -> Float[Array | np.ndarray, "batch actions dimensions"]:
+    def __call__(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch actions dimensions"]:
         return states[:, None] + self.network.outcomes(self.network.features(states))[..., 1:]

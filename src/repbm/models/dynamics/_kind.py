@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from repbm.models._continuous import ContinuousModel
 from repbm.models.dynamics._base import Dynamics
 from repbm.models.dynamics._context import FitContext
 from repbm.models.parts._noise import Noise
+from repbm.models.transitions._arrays import in_float64
 
 
 class DynamicsKind(ABC):
@@ -34,8 +33,8 @@ class DynamicsKind(ABC):
         if not len(held):
             return None
         states, actions = context.table.states[held], context.table.actions[held]
-        with jax.enable_x64(True):
-            expected = np.asarray(dynamics(jnp.asarray(states)))[np.arange(len(held)), actions]
+        with in_float64():
+            expected = np.asarray(dynamics(states))[np.arange(len(held)), actions]
         return context.noise(held, states + context.changes[held] - expected)
 
     @property

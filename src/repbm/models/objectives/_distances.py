@@ -5,11 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-import jax
-import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Bool, Float
 
 from repbm.core import InputError
+from repbm.models.transitions._arrays import AnyArray, constant, module_of
 
 _NARROW = 1e-6
 """A component that varies less than so much of the widest one counts as constant."""
@@ -34,20 +33,20 @@ class IPM(ABC):
 
     def __call__(
         self,
-        z: Float[Array, "rows components"],
-        factual_weights: Float[Array, " rows"],
-        counterfactual_weights: Float[Array, " rows"],
-    ) -> Float[Array, ""]:
+        z: Float[AnyArray, "rows components"],
+        factual_weights: Float[AnyArray, " rows"],
+        counterfactual_weights: Float[AnyArray, " rows"],
+    ) -> Float[AnyArray, ""]:
         a, some = _normalized(factual_weights, self.needs_pairs)
         b, others = _normalized(counterfactual_weights, self.needs_pairs)
         if self.scale_free:
             z = _standardized(z, (a + b) / 2)
-        return jnp.where(some & others, self.measure(z, a, b), 0.0)
+        return module_of(z).where(some & others, self.measure(z, a, b), 0.0)
 
     @abstractmethod
     def measure(
-        self, z: Float[Array, "rows components"], a: Float[Array, " rows"], b: Float[Array, " rows"]
-    ) -> Float[Array, ""]:
+        self, z: Float[AnyArray, "rows components"], a: Float[AnyArray, " rows"], b: Float[AnyArray, " rows"]
+    ) -> Float[AnyArray, ""]:
         """The distance, for weights that add up to 1; finite, with a finite gradient, also where they are all 0."""
 
 
@@ -58,8 +57,8 @@ class LinearMMD(IPM):
     squared: bool = True
 
     def measure(
-        self, z: Float[Array, "rows components"], a: Float[Array, " rows"], b: Float[Array, " rows"]
-    ) -> Float[Array, ""]:
+        self, z: Float[AnyArray, "rows components"], a: Float[AnyArray, " rows"], b: Float[AnyArray, " rows"]
+    ) -> Float[AnyArray, ""]:
         square = (((a - b) @ z) ** 2).sum()
         return square if self.squared else safe_root(square)
 
@@ -86,52 +85,56 @@ class RadialMMD(IPM):
         return self.unbiased
 
     def measure(
-        self, z: Float[Array, "rows components"], a: Float[Array, " rows"], b: Float[Array, " rows"]
-    ) -> Float[Array, ""]:
+        self, z: Float[AnyArray, "rows components"], a: Float[AnyArray, " rows"], b: Float[AnyArray, " rows"]
+    ) -> Float[AnyArray, ""]:
         squares = squared_distances(z)
         width = _median(squares, (a + b) > 0) if self.bandwidth is None else self.bandwidth**2
-        kernel = jnp.exp(-squares / (2 * width))
+        kernel = module_of(z).exp(-squares / (2 * width))
         within = self._within(kernel, a) + self._within(kernel, b)
         square = within - 2 * a @ kernel @ b
         return square if self.squared else safe_root(square)
 
-    def _within(self, kernel: Float[Array, "rows rows"], a: Float[Array, " rows"]) -> Float[Array, ""]:
+    def _within(self, kernel: Float[AnyArray, "rows rows"], a: Float[AnyArray, " rows"]) -> Float[AnyArray, ""]:
         if not self.unbiased:
             return a @ kernel @ a
         alone = (a**2).sum()
-        others = jnp.where(alone < 1, 1 - alone, 1.0)
+        others = module_of(a).where(alone < 1, 1 - alone, 1.0)
         # k_ii is 1.
         return (a @ kernel @ a - alone) / others
 
 
-def safe_root(square: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+def safe_root(square: Float[AnyArray, "*shape"]) -> Float[AnyArray, "*shape"]:
     """The square root, with a gradient of 0 instead of infinity at 0."""
-    positive = square > 0
-    return jnp.where(positive, jnp.sqrt(jnp.where(positive, square, 1.0)), 0.0)
+    numpy, positive = module_of(square), square > 0
+    return numpy.where(positive, numpy.sqrt(numpy.where(positive, square, 1.0)), 0.0)
 
 
-def squared_distances(z: Float[Array, "rows components"]) -> Float[Array, "rows rows"]:
+def squared_distances(z: Float[AnyArray, "rows components"]) -> Float[AnyArray, "rows rows"]:
     """|z_i - z_j|^2, from differences: the expansion into products cancels for near rows."""
     return ((z[:, None] - z[None]) ** 2).sum(axis=-1)
 
 
-def _normalized(weights: Float[Array, " rows"], pairs: bool) -> tuple[Float[Array, " rows"], Bool[Array, ""]]:
+def _normalized(weights: Float[AnyArray, " rows"], pairs: bool) -> tuple[Float[AnyArray, " rows"], Bool[AnyArray, ""]]:
     """Weights that add up to 1, and whether the group is large enough; all 0 where it is empty."""
     total = weights.sum()
-    shares = weights / jnp.where(total > 0, total, 1.0)
+    shares = weights / module_of(weights).where(total > 0, total, 1.0)
     enough = (weights > 0).sum() > (1 if pairs else 0)
     return shares, enough & (total > 0)
 
 
-def _standardized(z: Float[Array, "rows components"], pooled: Float[Array, " rows"]) -> Float[Array, "rows components"]:
+def _standardized(
+    z: Float[AnyArray, "rows components"], pooled: Float[AnyArray, " rows"]
+) -> Float[AnyArray, "rows components"]:
+    numpy = module_of(z)
     centered = z - pooled @ z
     variance = pooled @ centered**2
-    wide = variance > jax.lax.stop_gradient(_NARROW**2 * variance.max())
-    return centered / jnp.where(wide, jnp.sqrt(jnp.where(wide, variance, 1.0)), 1.0)
+    wide = variance > constant(_NARROW**2 * variance.max())
+    return centered / numpy.where(wide, numpy.sqrt(numpy.where(wide, variance, 1.0)), 1.0)
 
 
-def _median(squares: Float[Array, "rows rows"], counts: Bool[Array, " rows"]) -> Float[Array, ""]:
+def _median(squares: Float[AnyArray, "rows rows"], counts: Bool[AnyArray, " rows"]) -> Float[AnyArray, ""]:
     """The median squared distance between different rows that count; 1 where there is none."""
-    pairs = counts[:, None] & counts[None] & ~jnp.eye(len(counts), dtype=bool)
-    found = jnp.nanmedian(jnp.where(pairs, jax.lax.stop_gradient(squares), jnp.nan))
-    return jnp.where(found > 0, found, 1.0)
+    numpy = module_of(squares)
+    pairs = counts[:, None] & counts[None] & ~numpy.eye(len(counts), dtype=bool)
+    found = numpy.nanmedian(numpy.where(pairs, constant(squares), numpy.nan))
+    return numpy.where(found > 0, found, 1.0)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import jax
-import jax.numpy as jnp
-from jax.scipy.special import logsumexp
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from repbm.models.objectives._distances import IPM, safe_root, squared_distances
+from repbm.models.transitions._arrays import AnyArray
 
 
 @dataclass(frozen=True)
@@ -24,8 +22,11 @@ class Wasserstein(IPM):
     iterations: int = 50
 
     def measure(
-        self, z: Float[Array, "rows components"], a: Float[Array, " rows"], b: Float[Array, " rows"]
-    ) -> Float[Array, ""]:
+        self, z: Float[AnyArray, "rows components"], a: Float[AnyArray, " rows"], b: Float[AnyArray, " rows"]
+    ) -> Float[AnyArray, ""]:
+        import jax
+        import jax.numpy as jnp
+
         cost = safe_root(squared_distances(z))
         typical = jax.lax.stop_gradient(a @ cost @ b)
         smoothing = self.epsilon * jnp.where(typical > 0, typical, 1.0)
@@ -34,22 +35,26 @@ class Wasserstein(IPM):
 
     def _transport(
         self,
-        cost: Float[Array, "rows rows"],
-        a: Float[Array, " rows"],
-        b: Float[Array, " rows"],
-        smoothing: Float[Array, ""],
-    ) -> Float[Array, ""]:
+        cost: Float[AnyArray, "rows rows"],
+        a: Float[AnyArray, " rows"],
+        b: Float[AnyArray, " rows"],
+        smoothing: Float[AnyArray, ""],
+    ) -> Float[AnyArray, ""]:
         """S(a, b), by Sinkhorn's iteration for the dual potentials, in logarithms.
 
         The gradient is that of the optimum: dS/dC = P, with potentials that do not move.
         """
+        import jax
+        import jax.numpy as jnp
+        from jax.scipy.special import logsumexp
+
         fixed = jax.lax.stop_gradient(cost)
         log_a, log_b = (jnp.log(jnp.where(x > 0, x, jnp.finfo(x.dtype).tiny)) for x in (a, b))
 
-        def soft_minimum(potential: Array, log_weights: Array, costs: Array) -> Array:
+        def soft_minimum(potential: AnyArray, log_weights: AnyArray, costs: AnyArray) -> AnyArray:
             return -smoothing * logsumexp(log_weights + (potential - costs) / smoothing, axis=1)
 
-        def improve(potentials: tuple[Array, Array], _: None) -> tuple[tuple[Array, Array], None]:
+        def improve(potentials: tuple[AnyArray, AnyArray], _: None) -> tuple[tuple[AnyArray, AnyArray], None]:
             f, g = potentials
             # Half steps: plain alternation converges slowly between a group and itself.
             f = (f + soft_minimum(g, log_b, fixed)) / 2

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import equinox as eqx
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from repbm.core import SideBySide
-from repbm.models.parts._part import Part
+from repbm.models.parts._part import Part, static
 from repbm.models.regression._features import exponents, features
-from repbm.models.transitions._arrays import by_action, module_of, random_integers
+from repbm.models.transitions._arrays import AnyArray, by_action, module_of, random_integers
 
 
 class Noise(Part):
     """What the expected next state misses: draws from held-out residuals of the same action."""
 
-    residuals: Float[Array | np.ndarray, "actions draws dimensions"]
+    residuals: Float[AnyArray, "actions draws dimensions"]
 
     def draw(
         self,
-        key: Array | np.random.Generator | SideBySide,
-        actions: Int[Array | np.ndarray, " batch"],
-        states: Float[Array | np.ndarray, "batch dimensions"],
-    ) -> Float[Array | np.ndarray, "batch dimensions"]:
+        key: AnyArray | np.random.Generator | SideBySide,
+        actions: Int[AnyArray, " batch"],
+        states: Float[AnyArray, "batch dimensions"],
+    ) -> Float[AnyArray, "batch dimensions"]:
         chosen = random_integers(key, actions.shape, self.residuals.shape[1])
         return module_of(states).asarray(self.residuals)[actions, chosen]
 
@@ -35,25 +34,25 @@ class LocalNoise(Noise):
     from l * draws on.
     """
 
-    center: Float[Array | np.ndarray, " dimensions"]
-    half_width: Float[Array | np.ndarray, " dimensions"]
-    scores: Float[Array | np.ndarray, "actions features dimensions"]
-    least: Float[Array | np.ndarray, "actions dimensions"]
-    most: Float[Array | np.ndarray, "actions dimensions"]
-    column: Int[Array | np.ndarray, "actions nodes"]
-    threshold: Float[Array | np.ndarray, "actions nodes"]
-    child: Int[Array | np.ndarray, "actions nodes two"]
-    leaf: Int[Array | np.ndarray, "actions nodes"]
-    degree: int = eqx.field(static=True)
-    depth: int = eqx.field(static=True)
-    draws: int = eqx.field(static=True)
+    center: Float[AnyArray, " dimensions"]
+    half_width: Float[AnyArray, " dimensions"]
+    scores: Float[AnyArray, "actions features dimensions"]
+    least: Float[AnyArray, "actions dimensions"]
+    most: Float[AnyArray, "actions dimensions"]
+    column: Int[AnyArray, "actions nodes"]
+    threshold: Float[AnyArray, "actions nodes"]
+    child: Int[AnyArray, "actions nodes two"]
+    leaf: Int[AnyArray, "actions nodes"]
+    degree: int = static()
+    depth: int = static()
+    draws: int = static()
 
     def draw(
         self,
-        key: Array | np.random.Generator | SideBySide,
-        actions: Int[Array | np.ndarray, " batch"],
-        states: Float[Array | np.ndarray, "batch dimensions"],
-    ) -> Float[Array | np.ndarray, "batch dimensions"]:
+        key: AnyArray | np.random.Generator | SideBySide,
+        actions: Int[AnyArray, " batch"],
+        states: Float[AnyArray, "batch dimensions"],
+    ) -> Float[AnyArray, "batch dimensions"]:
         numpy = module_of(states)
         rows = numpy.arange(states.shape[0])
         position = numpy.clip((states - self.center) / self.half_width, -1.0, 1.0)

@@ -2,19 +2,62 @@
 
 from __future__ import annotations
 
+import dataclasses
+from abc import ABC
 from collections.abc import Iterator
+from typing import Any, TypeVar, dataclass_transform
 
-import equinox as eqx
+import numpy as np
 
 from repbm.core import InputError
 
+_STATIC = "static"
 
-class Part(eqx.Module):
+
+def static(**given: Any) -> Any:
+    """A field that is no array: it decides which code is compiled, and is never cast."""
+    return dataclasses.field(metadata={_STATIC: True}, **given)
+
+
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(static, dataclasses.field))
+@dataclasses.dataclass(frozen=True, eq=False)
+class Part(ABC):  # noqa: B024 - parts have nothing in common but that they are parts
     """A piece of a fitted model: a frozen dataclass of arrays, plain values and other parts.
 
     A model is saved as the names and the fields of its parts, and every class that derives from this one is found by
     its name again: one of yours too, as long as the module that defines it is imported.
     """
+
+    def __init_subclass__(cls) -> None:
+        dataclasses.dataclass(frozen=True, eq=False)(cls)
+
+
+def array_fields(kind: type[Part]) -> list[str]:
+    """The names of the fields that hold arrays, or parts that do."""
+    return [field.name for field in dataclasses.fields(kind) if not field.metadata.get(_STATIC)]
+
+
+def static_fields(kind: type[Part]) -> list[str]:
+    """The names of all others."""
+    return [field.name for field in dataclasses.fields(kind) if field.metadata.get(_STATIC)]
+
+
+PartLike = TypeVar("PartLike", bound=Part)
+
+
+def cast(part: PartLike, dtype: type[np.floating]) -> PartLike:
+    """The same part with all its numbers in this precision."""
+    names = array_fields(type(part))
+    return dataclasses.replace(part, **{name: _cast(getattr(part, name), dtype) for name in names})
+
+
+def _cast(value: Any, dtype: type[np.floating]) -> Any:
+    if isinstance(value, Part):
+        return cast(value, dtype)
+    if isinstance(value, tuple | list):
+        return type(value)(_cast(item, dtype) for item in value)
+    kind = getattr(value, "dtype", np.asarray(value).dtype if isinstance(value, float) else None)
+    return np.asarray(value, dtype) if kind is not None and np.issubdtype(kind, np.inexact) else value
 
 
 def part_name(kind: type[Part]) -> str:
@@ -25,15 +68,14 @@ def part_name(kind: type[Part]) -> str:
 
 def part_of(name: str) -> type[Part]:
     """The class of this name; of two that were defined under one name, the later."""
-    found = [kind for kind in _derived(Part) if part_name(kind) == name]
+    found = [kind for kind in part_kinds() if part_name(kind) == name]
     if not found:
         raise InputError(f"the model holds a part '{name}', which is not known here", fix="import its module first")
     return found[-1]
 
 
-def _derived(kind: type[Part]) -> Iterator[type[Part]]:
-    """All classes below; not those that only make an instance of the one above, which has the same name."""
+def part_kinds(kind: type[Part] = Part) -> Iterator[type[Part]]:
+    """All classes of parts that are defined so far."""
     for child in kind.__subclasses__():
-        if child.__qualname__ != kind.__qualname__ or child.__module__ != kind.__module__:
-            yield child
-            yield from _derived(child)
+        yield child
+        yield from part_kinds(child)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-import equinox as eqx
-import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
-from repbm.models.parts._part import Part
+from repbm.models.parts._part import Part, static
 from repbm.models.regression._polynomial import Polynomial
 from repbm.models.training._networks import ScaledNetwork
+from repbm.models.transitions._arrays import AnyArray
 
 
 class Reward(Part):
@@ -19,25 +18,25 @@ class Reward(Part):
     @abstractmethod
     def __call__(
         self,
-        states: Float[Array | np.ndarray, "batch dimensions"],
-        next_states: Float[Array | np.ndarray, "batch dimensions"],
-    ) -> Float[Array | np.ndarray, "batch actions"]: ...
+        states: Float[AnyArray, "batch dimensions"],
+        next_states: Float[AnyArray, "batch dimensions"],
+    ) -> Float[AnyArray, "batch actions"]: ...
 
 
 class PolynomialReward(Reward):
     """One polynomial an action, of the state x before or of the one after; of base^x where there is a base."""
 
-    center: Float[Array | np.ndarray, " dimensions"]
-    half_width: Float[Array | np.ndarray, " dimensions"]
+    center: Float[AnyArray, " dimensions"]
+    half_width: Float[AnyArray, " dimensions"]
     polynomial: Polynomial
-    after: bool = eqx.field(static=True)
-    base: float | None = eqx.field(static=True, default=None)
+    after: bool = static()
+    base: float | None = static(default=None)
 
     def __call__(
         self,
-        states: Float[Array | np.ndarray, "batch dimensions"],
-        next_states: Float[Array | np.ndarray, "batch dimensions"],
-    ) -> Float[Array | np.ndarray, "batch actions"]:
+        states: Float[AnyArray, "batch dimensions"],
+        next_states: Float[AnyArray, "batch dimensions"],
+    ) -> Float[AnyArray, "batch actions"]:
         looked_at = next_states if self.after else states
         if self.base is not None:
             looked_at = self.base**looked_at
@@ -51,7 +50,7 @@ class NetworkReward(Reward):
 
     def __call__(
         self,
-        states: Float[Array | np.ndarray, "batch dimensions"],
-        next_states: Float[Array | np.ndarray, "batch dimensions"],
-    ) -> Float[Array | np.ndarray, "batch actions"]:
+        states: Float[AnyArray, "batch dimensions"],
+        next_states: Float[AnyArray, "batch dimensions"],
+    ) -> Float[AnyArray, "batch actions"]:
         return self.network.outcomes(self.network.features(states))[..., 0]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import equinox as eqx
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Bool, Float
 
 from repbm.core import FitRules
-from repbm.models.parts._part import Part
-from repbm.models.transitions._arrays import module_of
+from repbm.models.parts._part import Part, static
+from repbm.models.transitions._arrays import AnyArray, module_of
 from repbm.models.transitions._table import TransitionTable
 
 
@@ -18,16 +17,14 @@ class Saturation(Part):
     `reset_low[j, k]` is what component k becomes when component j is stopped at its low value; NaN leaves it alone.
     """
 
-    low: Float[Array | np.ndarray, " dimensions"]
-    high: Float[Array | np.ndarray, " dimensions"]
-    reset_low: Float[Array | np.ndarray, "dimensions dimensions"]
-    reset_high: Float[Array | np.ndarray, "dimensions dimensions"]
-    dimensions: tuple[int, ...] = eqx.field(static=True)
+    low: Float[AnyArray, " dimensions"]
+    high: Float[AnyArray, " dimensions"]
+    reset_low: Float[AnyArray, "dimensions dimensions"]
+    reset_high: Float[AnyArray, "dimensions dimensions"]
+    dimensions: tuple[int, ...] = static()
     """The components that are stopped at all."""
 
-    def __call__(
-        self, states: Float[Array | np.ndarray, "*batch dimensions"]
-    ) -> Float[Array | np.ndarray, "*batch dimensions"]:
+    def __call__(self, states: Float[AnyArray, "*batch dimensions"]) -> Float[AnyArray, "*batch dimensions"]:
         numpy = module_of(states)
         result = numpy.clip(states, self.low, self.high)
         for j in self.dimensions:

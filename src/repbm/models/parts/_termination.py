@@ -5,25 +5,23 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-import equinox as eqx
-import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
-from repbm.models.parts._part import Part
+from repbm.models.parts._part import Part, static
 from repbm.models.regression._features import exponents, features
-from repbm.models.transitions._arrays import module_of, sigmoid
+from repbm.models.transitions._arrays import AnyArray, module_of, sigmoid
 
 
 class Termination(Part):
     """The probability that the episode ends: with arrival in a state, or with an action in it."""
 
     @abstractmethod
-    def __call__(self, states: Float[Array | np.ndarray, "batch dimensions"]) -> Float[Array | np.ndarray, " batch"]:
+    def __call__(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, " batch"]:
         """In these states, whatever the action."""
 
     def ending(
-        self, states: Float[Array | np.ndarray, "batch dimensions"], actions: Int[Array | np.ndarray, " batch"]
-    ) -> Float[Array | np.ndarray, " batch"]:
+        self, states: Float[AnyArray, "batch dimensions"], actions: Int[AnyArray, " batch"]
+    ) -> Float[AnyArray, " batch"]:
         """With these actions; most kinds look at the state alone."""
         return self(states)
 
@@ -31,7 +29,7 @@ class Termination(Part):
 class Never(Termination):
     """The log never ends early: only the horizon ends an episode."""
 
-    def __call__(self, states: Float[Array | np.ndarray, "batch dimensions"]) -> Float[Array | np.ndarray, " batch"]:
+    def __call__(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, " batch"]:
         return module_of(states).zeros(states.shape[0], states.dtype)
 
 
@@ -43,14 +41,14 @@ class Box(Termination):
     the box has no face.
     """
 
-    below: Float[Array | np.ndarray, " dimensions"]
-    low: Float[Array | np.ndarray, " dimensions"]
-    high: Float[Array | np.ndarray, " dimensions"]
-    above: Float[Array | np.ndarray, " dimensions"]
-    inside: Float[Array | np.ndarray, ""]
-    outside: Float[Array | np.ndarray, ""]
+    below: Float[AnyArray, " dimensions"]
+    low: Float[AnyArray, " dimensions"]
+    high: Float[AnyArray, " dimensions"]
+    above: Float[AnyArray, " dimensions"]
+    inside: Float[AnyArray, ""]
+    outside: Float[AnyArray, ""]
 
-    def __call__(self, states: Float[Array | np.ndarray, "batch dimensions"]) -> Float[Array | np.ndarray, " batch"]:
+    def __call__(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, " batch"]:
         return self.probabilities(states, module_of(states))
 
     def probabilities(self, states: Any, numpy: Any) -> Any:
@@ -71,13 +69,13 @@ def _passed(states: Any, inner: Any, outer: Any, numpy: Any) -> Any:
 class Logistic(Termination):
     """1 / (1 + exp(-score)), the score a polynomial of the position in the box of logged states."""
 
-    center: Float[Array | np.ndarray, " dimensions"]
-    half_width: Float[Array | np.ndarray, " dimensions"]
-    coefficients: Float[Array | np.ndarray, " features"]
-    dimensions: int = eqx.field(static=True)
-    degree: int = eqx.field(static=True)
+    center: Float[AnyArray, " dimensions"]
+    half_width: Float[AnyArray, " dimensions"]
+    coefficients: Float[AnyArray, " features"]
+    dimensions: int = static()
+    degree: int = static()
 
-    def __call__(self, states: Float[Array | np.ndarray, "batch dimensions"]) -> Float[Array | np.ndarray, " batch"]:
+    def __call__(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, " batch"]:
         x = features(
             (states - self.center) / self.half_width, exponents(self.dimensions, self.degree), module_of(states)
         )
@@ -87,24 +85,22 @@ class Logistic(Termination):
 class ActionLogistic(Termination):
     """The same with a polynomial of its own for every action."""
 
-    center: Float[Array | np.ndarray, " dimensions"]
-    half_width: Float[Array | np.ndarray, " dimensions"]
-    coefficients: Float[Array | np.ndarray, "actions features"]
-    dimensions: int = eqx.field(static=True)
-    degree: int = eqx.field(static=True)
+    center: Float[AnyArray, " dimensions"]
+    half_width: Float[AnyArray, " dimensions"]
+    coefficients: Float[AnyArray, "actions features"]
+    dimensions: int = static()
+    degree: int = static()
 
-    def __call__(self, states: Float[Array | np.ndarray, "batch dimensions"]) -> Float[Array | np.ndarray, " batch"]:
+    def __call__(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, " batch"]:
         """The mean over actions."""
         return self._every(states).mean(axis=1)
 
     def ending(
-        self, states: Float[Array | np.ndarray, "batch dimensions"], actions: Int[Array | np.ndarray, " batch"]
-    ) -> Float[Array | np.ndarray, " batch"]:
+        self, states: Float[AnyArray, "batch dimensions"], actions: Int[AnyArray, " batch"]
+    ) -> Float[AnyArray, " batch"]:
         return self._every(states)[module_of(states).arange(states.shape[0]), actions]
 
-    def _every(
-        self, states: Float[Array | np.ndarray, "batch dimensions"]
-    ) -> Float[Array | np.ndarray, "batch actions"]:
+    def _every(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch actions"]:
         x = features(
             (states - self.center) / self.half_width, exponents(self.dimensions, self.degree), module_of(states)
         )

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Float
 
-from repbm.models.parts._termination import Never, Termination
-from repbm.models.training._loop import TrainingOptions, train
+from repbm.models.parts._termination import Termination
 from repbm.models.training._networks import Layers
-from repbm.models.transitions._padding import bucket, padded
-from repbm.models.transitions._table import TransitionTable
+from repbm.models.transitions._arrays import AnyArray
 
 
 class TerminationNetwork(Termination):
     """The episode ends where sigmoid(score) > 1/2, the score a network of the state as it is."""
 
     layers: Layers
-    output: Float[Array | np.ndarray, " width"]
-    intercept: Float[Array | np.ndarray, ""]
+    output: Float[AnyArray, " width"]
+    intercept: Float[AnyArray, ""]
 
     @classmethod
-    def random(cls, key: Array, dimensions: int, widths: tuple[int, ...] = (32, 32)) -> TerminationNetwork:
+    def random(cls, key: AnyArray, dimensions: int, widths: tuple[int, ...] = (32, 32)) -> TerminationNetwork:
+        import jax
+
         one, two, three = jax.random.split(key, 3)
         bound = 1 / np.sqrt(widths[-1])
         return cls(
@@ -34,63 +29,8 @@ class TerminationNetwork(Termination):
             jax.random.uniform(three, (), np.float32, -bound, bound),
         )
 
-    def scores(self, states: Float[Array | np.ndarray, "batch dimensions"]) -> Float[Array | np.ndarray, " batch"]:
+    def scores(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, " batch"]:
         return self.layers(states) @ self.output + self.intercept
 
-    def __call__(self, states: Float[Array | np.ndarray, "batch dimensions"]) -> Float[Array | np.ndarray, " batch"]:
+    def __call__(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, " batch"]:
         return (self.scores(states) > 0).astype(states.dtype)
-
-
-class Arrivals(eqx.Module):
-    """Steps by where they lead: those that ended an episode first, then all of them."""
-
-    states: Float[Array | np.ndarray, "rows dimensions"]
-    next_states: Float[Array | np.ndarray, "rows dimensions"]
-    ended: Bool[Array | np.ndarray, " rows"]
-    ends: Int[Array | np.ndarray, ""]
-    count: Int[Array | np.ndarray, ""]
-
-    @classmethod
-    def of(cls, table: TransitionTable, kept: Bool[np.ndarray, " steps"]) -> Arrivals:
-        ends = np.flatnonzero(kept & table.ended)
-        order = np.concatenate([ends, np.flatnonzero(kept)])
-        length = bucket(len(order))
-        return cls(
-            states=padded(table.states[order].astype(np.float32), length),
-            next_states=padded(table.next_states[order].astype(np.float32), length),
-            ended=padded(table.ended[order], length),
-            ends=np.asarray(len(ends), np.int32),
-            count=np.asarray(len(order), np.int32),
-        )
-
-
-@dataclass(frozen=True)
-class HalfEnded:
-    """The mean logistic loss of `batch` steps of any kind and as many that ended an episode.
-
-    Both sides of a step are judged: where it led, and where it came from, which had not ended the episode.
-    """
-
-    batch: int = 64
-
-    def __call__(self, network: TerminationNetwork, member: None, arrivals: Arrivals, key: Array) -> Float[Array, ""]:
-        one, two = jax.random.split(key)
-        last = jax.random.randint(one, (self.batch,), 0, arrivals.ends, jnp.int32)
-        other = jax.random.randint(two, (self.batch,), arrivals.ends, arrivals.count, jnp.int32)
-        index = jnp.concatenate([last, other])
-        after, before = (network.scores(side[index]) for side in (arrivals.next_states, arrivals.states))
-        signed = jnp.concatenate([jnp.where(arrivals.ended[index], after, -after), -before])
-        return jnp.asarray(jax.nn.softplus(-signed).mean())
-
-
-def fit_termination_network(
-    table: TransitionTable, kept: Bool[np.ndarray, " steps"], key: Array, options: TrainingOptions, batch: int = 64
-) -> Termination:
-    """The network, from the kept steps; `Never` where none of them ended an episode."""
-    kept = kept & table.followed
-    if not (kept & table.ended).any():
-        return Never()
-    one, two = jax.random.split(key)
-    network = jax.tree.map(lambda leaf: leaf[None], TerminationNetwork.random(one, table.states.shape[1]))
-    loss = HalfEnded(batch)
-    return train(loss, network, None, Arrivals.of(table, kept), two[None], options).checked().member(0)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from repbm.models.parts._part import Part
-from repbm.models.transitions._arrays import by_action, module_of
+from repbm.models.transitions._arrays import AnyArray, by_action, module_of
 
 _ROWS = 1 << 12
 
@@ -19,14 +18,12 @@ class KernelSum(Part):
     x_j = z_j / lengths[j]. Centers beyond those that an action has carry coefficients of 0.
     """
 
-    lengths: Float[Array | np.ndarray, " dimensions"]
-    centers: Float[Array | np.ndarray, "actions centers dimensions"]
-    coefficients: Float[Array | np.ndarray, "actions centers outputs"]
-    trend: Float[Array | np.ndarray, "actions terms outputs"]
+    lengths: Float[AnyArray, " dimensions"]
+    centers: Float[AnyArray, "actions centers dimensions"]
+    coefficients: Float[AnyArray, "actions centers outputs"]
+    trend: Float[AnyArray, "actions terms outputs"]
 
-    def __call__(
-        self, positions: Float[Array | np.ndarray, "batch dimensions"]
-    ) -> Float[Array | np.ndarray, "batch actions outputs"]:
+    def __call__(self, positions: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch actions outputs"]:
         actions, count, size = self.centers.shape
         numpy = module_of(positions)
         inside = numpy.clip(positions, -1.0, 1.0)
@@ -39,7 +36,7 @@ class KernelSum(Part):
         if numpy is np:
             curved = np.stack([near[:, a] @ self.coefficients[a] for a in range(actions)], axis=1)
         else:
-            curved = jnp.einsum("nac,ack->nak", near, self.coefficients)
+            curved = numpy.einsum("nac,ack->nak", near, self.coefficients)
         return curved + by_action(terms, self.trend)
 
     def of_actions(

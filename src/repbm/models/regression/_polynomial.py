@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Bool, Float, Int
 
-from repbm.models.parts._part import Part
+from repbm.models.parts._part import Part, static
 from repbm.models.regression._features import exponents, features, highest_degree
 from repbm.models.regression._ridge import Moments
-from repbm.models.transitions._arrays import by_action
+from repbm.models.transitions._arrays import AnyArray, by_action, module_of
 from repbm.models.transitions._padding import bucket, padded
 
 _ROWS = 1 << 12
@@ -25,12 +23,12 @@ _HIGHEST = (2, 4, 8, 16)
 class Polynomial(Part):
     """y_k = sum_f c[a, f, k] x_f(z), with x_f the product of Chebyshev polynomials of these powers at a place z."""
 
-    coefficients: Float[Array | np.ndarray, "actions features outputs"]
-    powers: Int[Array | np.ndarray, "features dimensions"]
-    highest: int = eqx.field(static=True)
+    coefficients: Float[AnyArray, "actions features outputs"]
+    powers: Int[AnyArray, "features dimensions"]
+    highest: int = static()
     """At least the largest of the powers."""
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         # As files may have it: powers are counted up one by one.
         if isinstance(self.powers, np.ndarray) and (
             self.powers.dtype.kind not in "iu" or not self.powers.max(initial=0) <= self.highest <= _HIGHEST[-1]
@@ -68,13 +66,12 @@ class Polynomial(Part):
         used = (coefficients != 0).any(axis=(0, 2))
         return coefficients[:, used], np.asarray(self.powers)[used]
 
-    def __call__(
-        self, positions: Float[Array | np.ndarray, "batch dimensions"]
-    ) -> Float[Array | np.ndarray, "batch actions outputs"]:
+    def __call__(self, positions: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch actions outputs"]:
         if isinstance(positions, np.ndarray):
             coefficients, powers = self._used
             return by_action(features(positions, powers, np), coefficients)
-        return by_action(features(positions, jnp.asarray(self.powers), jnp, self.highest), self.coefficients)
+        numpy = module_of(positions)
+        return by_action(features(positions, numpy.asarray(self.powers), numpy, self.highest), self.coefficients)
 
     def of_actions(
         self, positions: Float[np.ndarray, "steps dimensions"], actions: Int[np.ndarray, " steps"]

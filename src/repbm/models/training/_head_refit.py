@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -10,6 +12,7 @@ from jaxtyping import Array, Float, Int
 
 from repbm.models.regression._ridge import Moments
 from repbm.models.training._networks import ResidualNetwork, ScaledNetwork
+from repbm.models.training._trees import known_to_jax
 from repbm.models.transitions._padding import bucket, padded
 
 _ROWS = 1 << 14
@@ -46,11 +49,12 @@ def refit_heads(
         for moment, part, counted in ((moments[0], slice(0, 1), 0), (moments[1], slice(1, None), 1)):
             if (weights[rows, counted] > 0).sum() >= _ROWS_A_FEATURE * features:
                 heads[action, :, part] = moment.solutions([features])[0]
-    return eqx.tree_at(lambda tree: tree.core.heads, network, heads)
+    return replace(network, core=replace(core, heads=heads))
 
 
 def features_of(network: ScaledNetwork, states: Float[np.ndarray, "steps dimensions"]) -> np.ndarray:
     """What the heads look at, in float64."""
+    known_to_jax()
     full = padded(np.asarray(states, np.float64), bucket(len(states), 1))
     with jax.enable_x64(True):
         return np.asarray(_features(network, jnp.asarray(full)))[: len(states)]

@@ -16,6 +16,8 @@ import optax
 from jaxtyping import Array, Bool, Float, Int
 
 from repbm.core import InputError
+from repbm.models.training._progress import Progress
+from repbm.models.training._trees import known_to_jax
 
 _FAR = 1e3
 """A final loss so many times that of the start is no fit, even if it is still a number."""
@@ -25,9 +27,6 @@ Loss = Callable[[Any, Any, Any, Array], Float[Array, ""]]
 
 Judge = Callable[[Any, Any, Any], Float[Array, ""]]
 """(parameters, member, held-out data) -> the risk by which the best epoch is chosen."""
-
-Progress = Callable[[float, int, int], None]
-"""Told the mean loss of the last epoch, how many epochs are done, and of how many."""
 
 
 class Schedule(ABC):
@@ -121,6 +120,7 @@ def train(
     The members do not touch each other: each comes out as if trained alone. With a judge the parameters of the epoch
     with the smallest held-out risk are kept, otherwise the last ones.
     """
+    known_to_jax()
     data, held_out, members = (jax.tree.map(jnp.asarray, tree) for tree in (data, held_out, members))
     state = jax.jit(jax.vmap(partial(_start, options)))(jax.tree.map(jnp.asarray, parameters))
     run = partial(_epoch, loss, judge, options)

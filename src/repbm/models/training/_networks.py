@@ -5,15 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
-from repbm.models.parts._part import Part
-from repbm.models.transitions._arrays import by_action, module_of
+from repbm.models.parts._part import Part, static
+from repbm.models.transitions._arrays import AnyArray, by_action, module_of
 
 
 class Layers(Part):
@@ -23,13 +21,18 @@ class Layers(Part):
     among the leaves neither train as a stack of members nor go to disk; its numbers are the same to the bit.
     """
 
-    weights: tuple[Float[Array | np.ndarray, "_ _"], ...]
-    biases: tuple[Float[Array | np.ndarray, " _"], ...]
-    rectified: bool = eqx.field(static=True, default=False)
+    weights: tuple[Float[AnyArray, "_ _"], ...]
+    biases: tuple[Float[AnyArray, " _"], ...]
+    rectified: bool = static(default=False)
 
     @classmethod
-    def random(cls, key: Array, sizes: Sequence[int], rectified: bool = False, dtype: type = np.float32) -> Layers:
+    def random(cls, key: AnyArray, sizes: Sequence[int], rectified: bool = False, dtype: type = np.float32) -> Layers:
         """Uniform weights and biases within +-1/sqrt(inputs), the start of the published networks."""
+        import jax
+
+        from repbm.models.training._trees import known_to_jax
+
+        known_to_jax()
         weights, biases = [], []
         for k, (inputs, outputs) in enumerate(pairwise(sizes)):
             one, two = jax.random.split(jax.random.fold_in(key, k))
@@ -38,35 +41,36 @@ class Layers(Part):
             biases.append(jax.random.uniform(two, (outputs,), dtype, -bound, bound))
         return cls(tuple(weights), tuple(biases), rectified)
 
-    def __call__(self, x: Float[Array | np.ndarray, "batch inputs"]) -> Float[Array | np.ndarray, "batch outputs"]:
+    def __call__(self, x: Float[AnyArray, "batch inputs"]) -> Float[AnyArray, "batch outputs"]:
         for w, b in zip(self.weights, self.biases, strict=True):
             x = x @ w + b
             if isinstance(x, np.ndarray):
                 x = np.maximum(x, 0.0) if self.rectified else np.tanh(x)
             else:
-                x = jax.nn.relu(x) if self.rectified else jnp.tanh(x)
+                x = _rectified(x) if self.rectified else module_of(x).tanh(x)
         return x
+
+
+def _rectified(x: Any) -> Any:
+    """max(x, 0), with a gradient of 0 at 0."""
+    import jax
+
+    return jax.nn.relu(x)
 
 
 class Network(Part):
     """What training and rollouts ask of a network; all its arrays are parameters."""
 
     @abstractmethod
-    def representation(
-        self, states: Float[Array | np.ndarray, "batch dimensions"]
-    ) -> Float[Array | np.ndarray, "batch components"]:
+    def representation(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch components"]:
         """z = phi(s), what is learned about the state and what the objective balances."""
 
     @abstractmethod
-    def features(
-        self, states: Float[Array | np.ndarray, "batch dimensions"]
-    ) -> Float[Array | np.ndarray, "batch features"]:
+    def features(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch features"]:
         """What the heads look at."""
 
     @abstractmethod
-    def outcomes(
-        self, x: Float[Array | np.ndarray, "batch features"]
-    ) -> Float[Array | np.ndarray, "batch actions outputs"]:
+    def outcomes(self, x: Float[AnyArray, "batch features"]) -> Float[AnyArray, "batch actions outputs"]:
         """For every action the reward (output 0) and the change of state (the rest), linear in features x."""
 
 
@@ -74,18 +78,20 @@ class PaperNetwork(Network):
     """The network of the paper: tanh layers, and linear heads on the last of them."""
 
     layers: Layers
-    heads: Float[Array | np.ndarray, "actions features outputs"]
-    intercepts: Float[Array | np.ndarray, "actions outputs"]
+    heads: Float[AnyArray, "actions features outputs"]
+    intercepts: Float[AnyArray, "actions outputs"]
 
     @classmethod
     def random(
         cls,
-        key: Array,
+        key: AnyArray,
         dimensions: int,
         actions: int,
         widths: Sequence[int] = (16,),
         dtype: type = np.float32,
     ) -> PaperNetwork:
+        import jax
+
         one, two, three = jax.random.split(key, 3)
         layers = Layers.random(one, (dimensions, *widths), dtype=dtype)
         bound = 1 / np.sqrt(widths[-1])
@@ -93,19 +99,13 @@ class PaperNetwork(Network):
         intercepts = jax.random.uniform(three, (actions, 1 + dimensions), dtype, -bound, bound)
         return cls(layers, heads, intercepts)
 
-    def representation(
-        self, states: Float[Array | np.ndarray, "batch dimensions"]
-    ) -> Float[Array | np.ndarray, "batch components"]:
+    def representation(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch components"]:
         return self.layers(states)
 
-    def features(
-        self, states: Float[Array | np.ndarray, "batch dimensions"]
-    ) -> Float[Array | np.ndarray, "batch features"]:
+    def features(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch features"]:
         return self.representation(states)
 
-    def outcomes(
-        self, x: Float[Array | np.ndarray, "batch features"]
-    ) -> Float[Array | np.ndarray, "batch actions outputs"]:
+    def outcomes(self, x: Float[AnyArray, "batch features"]) -> Float[AnyArray, "batch actions outputs"]:
         return by_action(x, self.heads) + self.intercepts
 
 
@@ -116,12 +116,12 @@ class ResidualNetwork(Network):
     """
 
     layers: Layers
-    heads: Float[Array | np.ndarray, "actions features outputs"]
+    heads: Float[AnyArray, "actions features outputs"]
 
     @classmethod
     def random(
         cls,
-        key: Array,
+        key: AnyArray,
         dimensions: int,
         actions: int,
         widths: Sequence[int] = (64,),
@@ -129,32 +129,26 @@ class ResidualNetwork(Network):
         dtype: type = np.float32,
     ) -> ResidualNetwork:
         layers = Layers.random(key, (dimensions, *widths), rectified, dtype)
-        return cls(layers, jnp.zeros((actions, 1 + dimensions + widths[-1], 1 + dimensions), dtype))
+        return cls(layers, np.zeros((actions, 1 + dimensions + widths[-1], 1 + dimensions), dtype))
 
-    def representation(
-        self, states: Float[Array | np.ndarray, "batch dimensions"]
-    ) -> Float[Array | np.ndarray, "batch components"]:
+    def representation(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch components"]:
         return self.layers(states)
 
-    def features(
-        self, states: Float[Array | np.ndarray, "batch dimensions"]
-    ) -> Float[Array | np.ndarray, "batch features"]:
+    def features(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch features"]:
         numpy = module_of(states)
         return numpy.concatenate([numpy.ones_like(states[:, :1]), states, self.layers(states)], axis=1)
 
-    def outcomes(
-        self, x: Float[Array | np.ndarray, "batch features"]
-    ) -> Float[Array | np.ndarray, "batch actions outputs"]:
+    def outcomes(self, x: Float[AnyArray, "batch features"]) -> Float[AnyArray, "batch actions outputs"]:
         return by_action(x, self.heads)
 
 
 class Units(Part):
     """Units of a network: x = (s - center) / spread, and likewise for its outcomes (reward, change of state)."""
 
-    center: Float[Array | np.ndarray, " dimensions"]
-    spread: Float[Array | np.ndarray, " dimensions"]
-    outcome_center: Float[Array | np.ndarray, " outputs"]
-    outcome_spread: Float[Array | np.ndarray, " outputs"]
+    center: Float[AnyArray, " dimensions"]
+    spread: Float[AnyArray, " dimensions"]
+    outcome_center: Float[AnyArray, " outputs"]
+    outcome_spread: Float[AnyArray, " outputs"]
 
     @classmethod
     def multiplied(cls, scales: Sequence[float], rewards: Float[np.ndarray, " steps"] | None = None) -> Units:
@@ -178,17 +172,11 @@ class ScaledNetwork(Part):
     units: Units
     core: PaperNetwork | ResidualNetwork
 
-    def representation(
-        self, states: Float[Array | np.ndarray, "batch dimensions"]
-    ) -> Float[Array | np.ndarray, "batch components"]:
+    def representation(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch components"]:
         return self.core.representation((states - self.units.center) / self.units.spread)
 
-    def features(
-        self, states: Float[Array | np.ndarray, "batch dimensions"]
-    ) -> Float[Array | np.ndarray, "batch features"]:
+    def features(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch features"]:
         return self.core.features((states - self.units.center) / self.units.spread)
 
-    def outcomes(
-        self, x: Float[Array | np.ndarray, "batch features"]
-    ) -> Float[Array | np.ndarray, "batch actions outputs"]:
+    def outcomes(self, x: Float[AnyArray, "batch features"]) -> Float[AnyArray, "batch actions outputs"]:
         return self.core.outcomes(x) * self.units.outcome_spread + self.units.outcome_center

@@ -38,6 +38,23 @@ class Range:
         half_width = (high - low) / 2
         return cls((high + low) / 2, np.where(half_width > 0, half_width, 1.0))
 
+    @property
+    def low(self) -> Float[np.ndarray, " dimensions"]:
+        return self.center - self.half_width
+
+    @property
+    def high(self) -> Float[np.ndarray, " dimensions"]:
+        return self.center + self.half_width
+
+    def counted(
+        self, states: Float[np.ndarray, "steps dimensions"]
+    ) -> tuple[Float[np.ndarray, " dimensions"], Float[np.ndarray, " dimensions"]]:
+        """The box without the faces of columns of two values, such as 0 and 1: they are codes, which a model treats as
+        numbers, so that every other prediction lies beyond one by a little and means nothing by it."""
+        low, high = states.min(axis=0), states.max(axis=0)
+        codes = ((states == low) | (states == high)).all(axis=0)
+        return np.where(codes, -np.inf, self.low), np.where(codes, np.inf, self.high)
+
     def place(self, states: Float[np.ndarray, "steps dimensions"]) -> Float[np.ndarray, "steps dimensions"]:
         """Positions in the box, -1 to 1 in every dimension."""
         return (states - self.center) / self.half_width

@@ -111,7 +111,7 @@ def _named(words: str, trust_pickle: bool) -> Policy:
             found = reader(file, trust_pickle) if file == Path(words) else onnx_policy(file, name)
         policy = _of_object(found, file.stem)
     except InputError as fault:
-        raise InputError(fault.what, where=fault.where or words, fix=fault.fix) from fault
+        raise fault.at(fault.where or words) from fault
     if policy is None:
         raise InputError(f"it holds a {type(found).__name__}, which is no policy", where=words)
     return policy

@@ -68,9 +68,9 @@ class DecisionTable(ObservationPolicy):
         try:
             text = _decoded(Path(path).read_bytes())
         except FileNotFoundError:
-            raise InputError("no such file", where=where, fix="check the path") from None
+            raise InputError("no such file", where=where, fix="check the path", code="file") from None
         except OSError as fault:
-            raise InputError(f"cannot be read ({fault.strerror})", where=where) from fault
+            raise InputError(f"cannot be read ({fault.strerror})", where=where, code="file") from fault
         except UnicodeDecodeError as fault:
             raise InputError(f"this is no CSV file that can be read ({fault})", where=where) from fault
         return cls.of_text(text, Path(path).stem, where)

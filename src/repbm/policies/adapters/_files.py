@@ -101,6 +101,6 @@ def readable(path: Path, fix: str = "check the path") -> None:
     try:
         path.open("rb").close()
     except FileNotFoundError:
-        raise InputError("no such file", where=str(path), fix=fix) from None
+        raise InputError("no such file", where=str(path), fix=fix, code="file") from None
     except OSError as fault:
-        raise InputError(f"cannot be read ({fault.strerror})", where=str(path)) from fault
+        raise InputError(f"cannot be read ({fault.strerror})", where=str(path), code="file") from fault

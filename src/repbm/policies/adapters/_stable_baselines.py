@@ -83,7 +83,7 @@ def _contents(where: str) -> tuple[dict[str, Any], Any]:
             raise ValueError("the settings are no table")
         return settings, torch.load(stored, map_location="cpu", weights_only=True)
     except OSError as fault:
-        raise InputError(f"cannot be read ({fault.strerror})", where=where) from fault
+        raise InputError(f"cannot be read ({fault.strerror})", where=where, code="file") from fault
     except Exception as fault:  # damaged archives fail in many ways
         raise InputError(
             f"this is no file of Stable-Baselines3 ({reason(fault)})", where=where, fix="save it with model.save(FILE)"

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-from repbm.domains.worlds._exam._ends import job_search, kidney_graft
-from repbm.domains.worlds._exam._fields import locust_fields, seed_trial
-from repbm.domains.worlds._exam._late import athlete_season
-from repbm.domains.worlds._exam._limits import air_alerts, avalanche_road
-from repbm.domains.worlds._exam._never import drone_routes
-from repbm.domains.worlds._exam._noise import drill_sites, sleep_diary, yacht_legs
-from repbm.domains.worlds._exam._systems import bee_colony, canal_levels, server_rooms
-from repbm.domains.worlds._exam._talks import support_chat
-from repbm.domains.worlds._exam._unseen import driver_coaching, home_visits, leak_search
+from repbm.domains.worlds._exam._dosing import anesthetic_dose, anticoagulant
+from repbm.domains.worlds._exam._money import charity_appeals, debt_collection, hedged_fund
+from repbm.domains.worlds._exam._process import lake_algae, paper_mill
+from repbm.domains.worlds._exam._records import fraud_holds, lab_panel
+from repbm.domains.worlds._exam._rhythm import aquifer_pumping, bike_docks
+from repbm.domains.worlds._exam._tables import relapse_stages, warehouse_cart
+from repbm.domains.worlds._exam._unseen import contrast_scans, pest_resistance, physio_motivation
 from repbm.domains.worlds._world import Families
 
 EXAM: Families = {
-    "canal-levels": canal_levels,
-    "bee-colony": bee_colony,
-    "air-alerts": air_alerts,
-    "job-search": job_search,
-    "seed-trial": seed_trial,
-    "support-chat": support_chat,
-    "yacht-legs": yacht_legs,
-    "locust-fields": locust_fields,
-    "sleep-diary": sleep_diary,
-    "avalanche-road": avalanche_road,
-    "server-rooms": server_rooms,
-    "drill-sites": drill_sites,
-    "athlete-season": athlete_season,
-    "driver-coaching": driver_coaching,
-    "leak-search": leak_search,
-    "home-visits": home_visits,
-    "drone-routes": drone_routes,
-    "kidney-graft": kidney_graft,
+    "paper-mill": paper_mill,
+    "lake-algae": lake_algae,
+    "anticoagulant": anticoagulant,
+    "anesthetic-dose": anesthetic_dose,
+    "charity-appeals": charity_appeals,
+    "debt-collection": debt_collection,
+    "hedged-fund": hedged_fund,
+    "relapse-stages": relapse_stages,
+    "warehouse-cart": warehouse_cart,
+    "lab-panel": lab_panel,
+    "fraud-holds": fraud_holds,
+    "bike-docks": bike_docks,
+    "aquifer-pumping": aquifer_pumping,
+    "pest-resistance": pest_resistance,
+    "physio-motivation": physio_motivation,
+    "contrast-scans": contrast_scans,
 }
 
 __all__ = ["EXAM"]

@@ -1,86 +1,92 @@
-"""What the worlds of the exam have in common: small functions, and the dress in which columns are logged."""
+"""What the worlds of the exam share: words for arrays, small functions, and the sheet that columns are written on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-States = Float[np.ndarray, "batch components"]
-Sights = Float[np.ndarray, "batch sights"]
-"""What is to be seen of states, in the units that the world is written in."""
+State = Float[np.ndarray, "rows parts"]
+Shown = Float[np.ndarray, "rows columns"]
+"""The parts of a state that are written down, in the units that a world is told in."""
 
-Chances = Float[np.ndarray, "batch actions"]
-Numbers = Float[np.ndarray, " batch"]
-Taken = Int[np.ndarray, " batch"]
-Outcome = tuple[States, Numbers, Bool[np.ndarray, " batch"]]
-"""Next states, rewards, and which episodes the world ends."""
+Scores = Float[np.ndarray, "rows actions"]
+"""One number an action: its chance, or how well it is thought of."""
 
-Initial = Callable[[int, np.random.Generator], States]
-Step = Callable[[States, Taken, np.random.Generator], Outcome]
+Amounts = Float[np.ndarray, " rows"]
+Picks = Int[np.ndarray, " rows"]
+Events = Bool[np.ndarray, " rows"]
+Happening = tuple[State, Amounts, Events]
+"""Next states, rewards, and which episodes end."""
 
-Rule = Callable[[Sights], Chances]
-"""Chances of the actions from what is seen."""
-
-Scoring = Callable[[Sights], Chances]
-"""A number for every action, the better the higher, from what is seen."""
-
-Index = Callable[[Sights], Numbers]
-"""One number, by which ordered actions are chosen."""
+Starting = Callable[[int, np.random.Generator], State]
+Happens = Callable[[State, Picks, np.random.Generator], Happening]
 
 
-def logistic(x: np.ndarray) -> np.ndarray:
-    return 0.5 * (1.0 + np.tanh(0.5 * x))
+def expit(x: np.ndarray) -> np.ndarray:
+    return 1.0 / (1.0 + np.exp(-np.clip(x, -40.0, 40.0)))
 
 
-def soft(scores: Chances) -> Chances:
-    """Chances in proportion to the exponentials of the scores."""
-    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return raised / raised.sum(axis=1, keepdims=True)
+def gibbs(scores: Scores) -> Scores:
+    """Chances whose logarithms are the scores but for a constant."""
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
 
 
-def within(x: np.ndarray, bound: float) -> np.ndarray:
-    """Nearly x where it is small; never beyond the bound."""
-    return bound * np.tanh(x / bound)
+def bounded(x: np.ndarray, limit: float) -> np.ndarray:
+    """About x near 0, and never as far out as the limit."""
+    return x / np.sqrt(1.0 + (x / limit) ** 2)
 
 
-def going_on(states: States) -> Bool[np.ndarray, " batch"]:
-    return np.zeros(len(states), dtype=bool)
+def nowhere(rows: np.ndarray) -> Events:
+    """No episode ends."""
+    return np.zeros(len(rows), dtype=bool)
 
 
-def count_of(generator: np.random.Generator, least: int, most: int) -> int:
-    return int(generator.integers(least, most, endpoint=True))
+def flips(chances: np.ndarray, noise: np.random.Generator) -> Bool[np.ndarray, " rows"]:
+    """One coin a row, which falls on its head with the row's chance."""
+    return noise.random(len(chances)) < chances
 
 
-def either(generator: np.random.Generator, chance: float = 0.5) -> bool:
+def whole(generator: np.random.Generator, least: int, most: int) -> int:
+    """A whole number, both ends included."""
+    return int(generator.integers(least, most + 1))
+
+
+def sometimes(generator: np.random.Generator, chance: float = 0.5) -> bool:
     return bool(generator.random() < chance)
 
 
-def sign(generator: np.random.Generator) -> float:
-    return 1.0 if either(generator) else -1.0
+def turn(generator: np.random.Generator, chance: float = 0.5) -> float:
+    """1, or by some chance -1."""
+    return -1.0 if sometimes(generator, chance) else 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Dress:
-    """The order and the units in which columns are logged."""
+class Sheet:
+    """How columns are written down: in which order, unit and from which origin. Flags are 0 and 1 on every sheet."""
 
-    order: Int[np.ndarray, " sights"]
-    factor: Float[np.ndarray, " sights"]
-    zero: Float[np.ndarray, " sights"]
+    order: Int[np.ndarray, " columns"]
+    unit: Float[np.ndarray, " columns"]
+    origin: Float[np.ndarray, " columns"]
 
     @classmethod
-    def drawn(cls, generator: np.random.Generator, columns: int) -> Dress:
-        """Shuffled columns in anything from thousandths to thousands, some of them counted from another zero."""
-        factor = generator.choice([0.001, 0.1, 1.0, 1.0, 1.8, 10.0, 60.0, 1000.0], columns)
-        zero = np.where(generator.random(columns) < 0.5, 0.0, factor * generator.uniform(-10.0, 40.0, columns))
-        return cls(generator.permutation(columns), factor, zero)
+    def drawn(cls, generator: np.random.Generator, columns: int, plain: Sequence[int] = ()) -> Sheet:
+        """Units over four powers of ten, some measured downward, in shuffled order; but plain parts as they are."""
+        unit = np.exp(generator.uniform(np.log(0.02), np.log(200.0), columns)) * generator.choice(
+            [1, 1, 1, -1], columns
+        )
+        origin = unit * np.where(generator.random(columns) < 0.4, 0.0, generator.uniform(-20.0, 20.0, columns))
+        unit[list(plain)], origin[list(plain)] = 1.0, 0.0
+        order = generator.permutation(columns)
+        return cls(order, unit[order], origin[order])
 
-    def on(self, sights: Sights) -> Sights:
-        return sights[:, self.order] * self.factor + self.zero
+    def write(self, shown: Shown) -> Shown:
+        return shown[:, self.order] * self.unit + self.origin
 
-    def off(self, seen: Sights) -> Sights:
-        bare = np.empty_like(seen)
-        bare[:, self.order] = (seen - self.zero) / self.factor
-        return bare
+    def read(self, written: Shown) -> Shown:
+        shown = np.empty_like(written)
+        shown[:, self.order] = (written - self.origin) / self.unit
+        return shown

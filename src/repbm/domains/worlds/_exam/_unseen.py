@@ -1,4 +1,4 @@
-"""What logs do not show: a temper that stays, a leak behind its gauges, distress that the visitor sees."""
+"""What logs do not hold: resistance that builds up, motivation that therapists feel, scans that nobody dared."""
 
 from __future__ import annotations
 
@@ -6,168 +6,192 @@ from dataclasses import replace
 
 import numpy as np
 
-from repbm.domains.worlds._exam._decisions import asked, ladder, leanings, shifted, slip_of, weighing, width_of
+from repbm.domains.worlds._exam._changes import asking, dropping, habit, handing, logged, tilting
 from repbm.domains.worlds._exam._parts import (
-    Chances,
-    Dress,
-    Numbers,
-    Outcome,
-    Sights,
-    States,
-    Taken,
-    count_of,
-    going_on,
-    logistic,
-    sign,
-    within,
+    Amounts,
+    Events,
+    Happening,
+    Picks,
+    Scores,
+    Sheet,
+    Shown,
+    State,
+    bounded,
+    expit,
+    nowhere,
+    sometimes,
+    turn,
+    whole,
 )
 from repbm.domains.worlds._world import World
 
 
-def driver_coaching(generator: np.random.Generator) -> World:
-    """How rash a driver is stays the same and is in no column, yet decides accidents and what coaching does.
+def pest_resistance(generator: np.random.Generator) -> World:
+    """Every spraying makes the pests a little more resistant to that poison, which shows weeks later; poisons differ.
 
-    Seen: hard braking, speeding, and distance; coaches go by these too. The log has no propensities.
+    Seen: pests that were counted, with errors, vigor of the crop, warmth, and the week. Not seen: how many there are,
+    and how resistant they are to each poison. Growers go by what is seen.
     """
-    actions, horizon = count_of(generator, 2, 4), count_of(generator, 5, 12)
-    effort = np.linspace(0.0, 1.0, actions)
-    shows, keeps = generator.uniform(0.3, 0.8, 2), generator.uniform(0.4, 0.8)
-    works, backfires = generator.uniform(0.5, 1.2), generator.uniform(0.1, 0.5)
-    base, rash_cost = generator.uniform(-2.5, -1.2), generator.uniform(0.3, 0.7)
-    damage, wage = generator.uniform(1.0, 3.0), generator.uniform(0.05, 0.4)
-    loud, custom = generator.uniform(0.3, 0.7), generator.normal(0.3, 0.4, 3)
-    tend = generator.uniform(0.4, 1.2) * sign(generator)
-    dress = Dress.drawn(generator, 3)
+    poisons, horizon = whole(generator, 1, 2), whole(generator, 8, 18)
+    actions = poisons + 1
+    kills, breeds = generator.uniform(0.9, 1.8, poisons), generator.uniform(0.15, 0.4)
+    builds, fades = generator.uniform(0.08, 0.25, poisons), generator.uniform(0.0, 0.05)
+    harms, price = generator.uniform(0.0, 0.1, poisons), generator.uniform(0.05, 0.3, poisons)
+    miscounts, eats, loud = generator.uniform(0.2, 0.6), generator.uniform(0.15, 0.4), generator.uniform(0.1, 0.3)
+    sprays, tastes = generator.uniform(0.6, 1.4), generator.normal(0.0, 0.4, poisons)
+    eager, side = generator.normal(-0.2, 0.3), turn(generator)
+    sheet = Sheet.drawn(generator, 4, plain=(3,))
 
-    def initial(count: int, noise: np.random.Generator) -> States:
-        rash, far = noise.normal(size=count), noise.gamma(4.0, 0.25, count)
-        signs = np.outer(rash, shows) + 0.8 * noise.normal(size=(count, 2))
-        return np.column_stack([signs, far, rash])
+    def counted(pests: Amounts, noise: np.random.Generator) -> Amounts:
+        return pests + miscounts * noise.normal(size=len(pests))
 
-    def step(states: States, taken: Taken, noise: np.random.Generator) -> Outcome:
-        signs, far, rash = states[:, :2], states[:, 2], states[:, 3]
-        count, coached = len(states), effort[taken]
-        taught = coached * (works - backfires * np.tanh(rash))
-        signs = keeps * signs + np.outer((1.0 - keeps) * rash, shows) * 1.5 - taught[:, None]
-        signs = signs + loud * noise.normal(size=signs.shape)
-        rate = np.exp(np.minimum(base + rash_cost * rash + 0.4 * signs.sum(axis=1), 0.7)) * far
-        rewards = far - damage * noise.poisson(rate) - wage * coached
-        far = np.clip(0.7 * far + 0.3 * noise.gamma(4.0, 0.25, count), 0.05, 5.0)
-        return np.column_stack([signs, far, rash]), rewards, going_on(states)
+    def initial(count: int, noise: np.random.Generator) -> State:
+        pests = noise.normal(0.2, 0.7, count)
+        hardy = noise.gamma(2.0, 0.1, (count, poisons))
+        return np.column_stack(
+            [
+                counted(pests, noise),
+                noise.normal(1.0, 0.2, count),
+                noise.normal(size=count),
+                np.zeros(count),
+                pests,
+                hardy,
+            ]
+        )
 
-    def urge(sights: Sights) -> Numbers:
-        return sights @ custom - custom[2]
+    def step(states: State, taken: Picks, noise: np.random.Generator) -> Happening:
+        _, vigor, warmth, week, pests = states[:, :5].T
+        hardy, count = states[:, 5:], len(states)
+        used = np.eye(actions)[taken][:, 1:]
+        dead = (used * kills * np.exp(-2.0 * hardy)).sum(axis=1)
+        pests = bounded(
+            pests + breeds * (1.0 + 0.3 * warmth) * (1.0 - 0.3 * pests) - dead + loud * noise.normal(size=count), 5.0
+        )
+        hardy = np.clip((1.0 - fades) * hardy + used * builds, 0.0, 1.5)
+        eaten = eats * expit(1.5 * pests - 0.5)
+        vigor = np.clip(0.9 * vigor + 0.15 - eaten - used @ harms + 0.03 * noise.normal(size=count), 0.0, 2.0)
+        rewards = vigor - used @ price + 0.1 * noise.normal(size=count)
+        warmth = 0.7 * warmth + 0.7 * noise.normal(size=count)
+        following = [counted(pests, noise), vigor, warmth, week + 1.0, pests, hardy]
+        return np.column_stack(following), rewards, nowhere(states)
 
-    def wish(sights: Sights) -> Chances:
-        return np.outer(tend + np.tanh(sights[:, 0] + sights[:, 1]), effort)
+    def liking(shown: Shown) -> Scores:
+        urge = bounded(sprays * shown[:, 0] + eager, 2.0)
+        return np.column_stack([np.zeros(len(shown)), urge[:, None] + tastes])
 
-    usual = weighing(lambda sights: np.outer(within(urge(sights), 2.0), effort), generator.uniform(0.1, 0.25))
-    world = World(
-        horizon=horizon,
-        actions=actions,
-        initial=initial,
-        step=step,
-        behavior=lambda states: usual(states[:, :3]),
-        policy=lambda seen: usual(dress.off(seen)),
-        observe=lambda states: dress.on(states[:, :3]),
-        propensities=False,
-    )
-    return asked(world, dress, leanings(usual, wish), generator, 0.08, 0.5)
+    def wish(shown: Shown) -> Scores:
+        urge = side * np.tanh(shown[:, 0] + 0.1 * (0.5 * horizon - shown[:, 3]))
+        return np.column_stack([np.zeros(len(shown)), np.repeat(urge[:, None], poisons, axis=1)])
+
+    usual = habit(liking, generator.uniform(0.1, 0.25))
+    if poisons == 2 and sometimes(generator):
+        change = dropping(usual, *((1, 2) if sometimes(generator) else (2, 1)))
+    else:
+        change = tilting(usual, wish)
+    world = logged(horizon, actions, initial, step, usual, sheet)
+    return asking(world, sheet, change, generator, 0.1, 0.6)
 
 
-def leak_search(generator: np.random.Generator) -> World:
-    """A leak grows unseen; gauges read it with errors, new ones every day, and crews are sent by what they read.
+def physio_motivation(generator: np.random.Generator) -> World:
+    """Therapists send to hard training whom they feel to be motivated; who is, recovers better anyway. It is in no
+    column, and stays the same. The log has no propensities, and cannot tell what a rule for all would do.
 
-    Seen: pressure and night flow, both with errors, and the age of the pipe. State: the same, and the leak itself.
+    Seen: pain, mobility, age, the week, and a flag: operated. Not seen: motivation.
     """
-    actions, horizon = count_of(generator, 2, 3), count_of(generator, 7, 15)
-    crew = np.linspace(0.0, 1.0, actions)
-    grows, bursts = generator.uniform(0.05, 0.2), generator.uniform(0.03, 0.12)
-    finds, mends = generator.uniform(0.5, 0.9), generator.uniform(0.6, 0.95)
-    errors, lost = generator.uniform(0.3, 0.8, 2), generator.uniform(0.4, 1.0)
-    wage, cuts = generator.uniform(0.1, 0.6), np.sort(generator.uniform(0.8, 2.2, actions - 1))
-    trust, moved = generator.uniform(0.3, 0.7), generator.uniform(0.2, 0.6) * sign(generator)
-    dress = Dress.drawn(generator, 3)
+    actions, horizon = whole(generator, 2, 3), whole(generator, 3, 10)
+    hard = np.linspace(0.0, 1.0, actions)
+    drives, trains, hurts = generator.uniform(0.1, 0.25), generator.uniform(0.0, 0.3), generator.uniform(0.1, 0.4)
+    matches, heals = generator.uniform(0.0, 0.3), generator.uniform(0.7, 0.9)
+    feels, custom = generator.uniform(1.2, 2.5), generator.normal(0.0, 0.3, 3)
+    loud, wage = generator.uniform(0.2, 0.45), generator.uniform(0.0, 0.15)
+    shows, tend = generator.uniform(0.0, 0.25), generator.uniform(0.5, 1.2) * turn(generator)
+    floor = generator.uniform(0.05, 0.15)
+    sheet = Sheet.drawn(generator, 5, plain=(3, 4))
 
-    def read(leak: Numbers, age: Numbers, noise: np.random.Generator) -> States:
-        pressure = -leak + errors[0] * noise.normal(size=len(leak))
-        flow = leak + errors[1] * noise.normal(size=len(leak)) + 0.2 * age
-        return np.column_stack([pressure, flow, age, leak])
+    def initial(count: int, noise: np.random.Generator) -> State:
+        eager = noise.normal(size=count)
+        pain, moves = noise.normal(0.5, 0.7, count), noise.normal(-0.5, 0.7, count) + shows * eager
+        operated = noise.random(count) < 0.4
+        return np.column_stack([pain, moves, noise.normal(size=count), np.zeros(count), operated, eager])
 
-    def initial(count: int, noise: np.random.Generator) -> States:
-        return read(noise.exponential(0.7, count), noise.uniform(0.0, 2.0, count), noise)
+    def step(states: State, taken: Picks, noise: np.random.Generator) -> Happening:
+        pain, moves, age, week, operated, eager = states.T
+        count, effort = len(states), hard[taken]
+        gained = drives * eager + effort * (trains + matches * eager - 0.1 * age) - 0.15 * np.maximum(pain, 0.0)
+        moves = bounded(0.95 * moves + gained + 0.1 * operated + loud * noise.normal(size=count), 5.0)
+        pain = bounded(
+            heals * pain + hurts * effort * (1.0 + 0.5 * operated) - 0.1 + loud * noise.normal(size=count), 4.0
+        )
+        rewards = moves - 0.5 * pain - wage * effort + 0.5 * noise.normal(size=count)
+        return np.column_stack([pain, moves, age, week + 1.0, operated, eager]), rewards, nowhere(states)
 
-    def step(states: States, taken: Taken, noise: np.random.Generator) -> Outcome:
-        age, leak = states[:, 2], states[:, 3]
-        count, sent = len(states), crew[taken]
-        found = noise.random(count) < finds * sent * (1.0 - np.exp(-2.0 * leak))
-        leak = np.where(found, (1.0 - mends) * leak, leak)
-        burst = noise.random(count) < bursts * (0.5 + age)
-        leak = np.minimum(leak * (1.0 + grows) + burst * noise.exponential(1.0, count) + 0.02, 6.0)
-        rewards = -lost * leak - wage * sent
-        return read(leak, age, noise), rewards, going_on(states)
+    def urge(shown: Shown) -> Amounts:
+        return bounded(shown[:, :3], 2.0) @ custom
 
-    def alarm(sights: Sights) -> Numbers:
-        return trust * sights[:, 1] - (1.0 - trust) * sights[:, 0]
+    def behavior(states: State) -> Scores:
+        felt = feels * states[:, 5]
+        return habit(lambda shown: np.outer(bounded(urge(shown) + felt, 2.5), hard), floor)(states[:, :5])
 
-    usual = ladder(alarm, cuts, width_of(generator, horizon), slip_of(generator, horizon, 0.4, 0.8))
-    world = World(
-        horizon=horizon,
-        actions=actions,
-        initial=initial,
-        step=step,
-        behavior=lambda states: usual(states[:, :3]),
-        policy=lambda seen: usual(dress.off(seen)),
-        observe=lambda states: dress.on(states[:, :3]),
-    )
-    return asked(world, dress, shifted(alarm, cuts, moved), generator, 0.06, 0.5)
+    def wish(shown: Shown) -> Scores:
+        return np.outer(tend - 0.3 * np.tanh(shown[:, 0]), hard)
+
+    unfeeling = habit(lambda shown: np.outer(urge(shown), hard), floor)
+    world = replace(logged(horizon, actions, initial, step, unfeeling, sheet), behavior=behavior)
+    asked = tilting(unfeeling, wish)(generator.uniform(0.35, 0.8))
+    return replace(world, policy=lambda seen: asked(sheet.read(seen)), propensities=False, answerable=False)
 
 
-def home_visits(generator: np.random.Generator) -> World:
-    """Visitors come more often to families whose distress they see; nobody writes it down, and it decides much.
+def contrast_scans(generator: np.random.Generator) -> World:
+    """Nobody with an allergy, or with weak kidneys, was ever given a scan with contrast; the policy mostly does so.
 
-    Seen: school days missed, income, and children. State: the same, and distress. The log has no propensities.
+    Whom it is denied is a flag in some worlds, a number in others, or both. What it would do to them is in no row.
+    Parts: size of the lesion, kidneys, doubt, scans so far, and a flag: allergy.
     """
-    actions, horizon = count_of(generator, 2, 3), count_of(generator, 3, 9)
-    visits = np.linspace(0.0, 1.0, actions)
-    lasts, eases = generator.uniform(0.7, 1.0), generator.uniform(0.2, 0.7)
-    bears, misses = generator.uniform(0.8, 1.6), generator.uniform(0.2, 0.5)
-    wage, loud = generator.uniform(0.05, 0.3), generator.uniform(0.3, 0.6)
-    heeds, custom = generator.uniform(1.2, 2.4), generator.normal(0.2, 0.3, 3)
-    tend = generator.uniform(0.5, 1.2) * sign(generator)
-    dress = Dress.drawn(generator, 3)
+    actions, horizon = whole(generator, 2, 4), whole(generator, 2, 8)
+    last = actions - 1
+    grows, doubts = generator.uniform(0.05, 0.2), generator.uniform(0.3, 0.6)
+    clears = np.sort(generator.uniform(0.0, 0.8, actions))
+    cost = np.sort(generator.exponential(0.15, actions))
+    surprise = generator.uniform(0.5, 1.5) * turn(generator)
+    allergic, weak = generator.uniform(0.2, 0.4), generator.uniform(-0.9, -0.4)
+    by, dares = whole(generator, 0, 2), generator.uniform(0.6, 1.0)
+    custom, tilt = generator.normal(0.0, 0.4, (3, actions)), generator.normal(0.0, 0.3, actions)
+    floor, errors = generator.uniform(0.1, 0.2), generator.uniform(0.1, 0.4)
+    sheet = Sheet.drawn(generator, 5, plain=(3, 4))
 
-    def initial(count: int, noise: np.random.Generator) -> States:
-        distress = noise.normal(size=count)
-        seen = noise.normal(size=(count, 2)) + np.outer(distress, [0.3, -0.2])
-        return np.column_stack([seen, noise.poisson(1.5, count), distress])
+    def denied(shown: Shown) -> Events:
+        allergy, kidneys = shown[:, 4] > 0.5, shown[:, 1] < weak
+        return (allergy, kidneys, allergy | kidneys)[by]
 
-    def step(states: States, taken: Taken, noise: np.random.Generator) -> Outcome:
-        missed, income, children, distress = states.T
-        count, came = len(states), visits[taken]
-        rewards = 1.0 - bears * logistic(1.5 * distress + 0.4 * missed - 0.3 * income) - wage * came
-        rewards = rewards + 0.2 * noise.normal(size=count)
-        missed = within(0.6 * missed + misses * distress - eases * came + loud * noise.normal(size=count), 5.0)
-        income = 0.9 * income + 0.3 * noise.normal(size=count)
-        distress = lasts * (distress - eases * came) + np.sqrt(1.0 - lasts**2) * noise.normal(size=count)
-        return np.column_stack([missed, income, children, distress]), rewards, going_on(states)
+    def initial(count: int, noise: np.random.Generator) -> State:
+        numbers = np.column_stack([noise.exponential(0.8, count), noise.normal(size=count), noise.normal(size=count)])
+        return np.column_stack([numbers, np.zeros(count), noise.random(count) < allergic])
 
-    def rule(sights: Sights, seen_distress: Numbers) -> Chances:
-        return np.outer(within(sights @ custom - 0.3 + heeds * seen_distress, 2.5), visits)
+    def step(states: State, taken: Picks, noise: np.random.Generator) -> Happening:
+        lesion, kidneys, doubt, scans, allergy = states.T
+        count = len(states)
+        found = clears[taken] * (1.0 + 0.5 * np.tanh(doubt))
+        harm = (taken == last) & denied(states)
+        rewards = found * lesion**0.5 - cost[taken] - 0.2 * lesion + surprise * harm + errors * noise.normal(size=count)
+        lesion = np.clip(lesion * np.exp(grows - 0.5 * found) + 0.05 * noise.exponential(1.0, count), 0.0, 6.0)
+        kidneys = 0.9 * kidneys - 0.1 * harm + 0.43 * noise.normal(size=count)
+        doubt = doubts * doubt - 0.5 * found + 0.2 + 0.7 * noise.normal(size=count)
+        return np.column_stack([lesion, kidneys, doubt, scans + (taken > 0), allergy]), rewards, nowhere(states)
 
-    def behavior(states: States) -> Chances:
-        return weighing(lambda sights: rule(sights, states[:, 3]), 0.1)(states[:, :3])
+    free = habit(lambda shown: bounded(shown[:, :3], 2.0) @ custom, floor)
 
-    blind = weighing(lambda sights: rule(sights, np.zeros(len(sights))), 0.1)
-    world = World(
-        horizon=horizon,
-        actions=actions,
-        initial=initial,
-        step=step,
-        behavior=behavior,
-        policy=lambda seen: blind(dress.off(seen)),
-        observe=lambda states: dress.on(states[:, :3]),
-        propensities=False,
-    )
-    rules = leanings(blind, lambda sights: np.outer(tend + 0.3 * np.tanh(sights[:, 0]), visits))
-    return replace(asked(world, dress, rules, generator, 0.06, 0.4), answerable=False)
+    def usual(shown: Shown) -> Scores:
+        chances = free(shown).copy()
+        chances[denied(shown), last] = 0.0
+        return chances / chances.sum(axis=1, keepdims=True)
+
+    always = np.eye(actions)[last]
+    daring = handing(usual, lambda shown: np.tile(always, (len(shown), 1)))(dares)
+    elsewhere = tilting(free, lambda shown: np.tile(tilt, (len(shown), 1)))(0.5)
+
+    def policy(seen: Shown) -> Scores:
+        shown = sheet.read(seen)
+        return np.where(denied(shown)[:, None], daring(shown), elsewhere(shown))
+
+    world = logged(horizon, actions, initial, step, usual, sheet)
+    return replace(world, policy=policy, answerable=False, propensities=sometimes(generator))

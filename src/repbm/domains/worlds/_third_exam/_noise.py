@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from repbm.domains.worlds._exam._decisions import (
+from repbm.domains.worlds._third_exam._decisions import (
     asked,
     firm,
     greedy,
@@ -19,7 +19,7 @@ from repbm.domains.worlds._exam._decisions import (
     weighing,
     width_of,
 )
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._third_exam._parts import (
     Chances,
     Dress,
     Numbers,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from repbm.domains.worlds._exam._decisions import asked, firm, leanings, seen_whole, weighing
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._third_exam._decisions import asked, firm, leanings, seen_whole, weighing
+from repbm.domains.worlds._third_exam._parts import (
     Chances,
     Dress,
     Outcome,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from repbm.domains.worlds._exam._decisions import (
+from repbm.domains.worlds._third_exam._decisions import (
     asked,
     ladder,
     leanings,
@@ -14,7 +14,7 @@ from repbm.domains.worlds._exam._decisions import (
     weighing,
     width_of,
 )
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._third_exam._parts import (
     Chances,
     Dress,
     Numbers,

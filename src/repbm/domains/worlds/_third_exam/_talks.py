@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from repbm.domains.worlds._exam._decisions import asked, firm, leanings, seen_whole, slip_of, weighing
-from repbm.domains.worlds._exam._parts import Chances, Dress, Outcome, Sights, States, Taken, count_of, either, logistic
+from repbm.domains.worlds._third_exam._decisions import asked, firm, leanings, seen_whole, slip_of, weighing
+from repbm.domains.worlds._third_exam._parts import (
+    Chances,
+    Dress,
+    Outcome,
+    Sights,
+    States,
+    Taken,
+    count_of,
+    either,
+    logistic,
+)
 from repbm.domains.worlds._world import World
 
 

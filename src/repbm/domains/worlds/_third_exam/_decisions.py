@@ -1,4 +1,4 @@
-"""Who decides in the worlds of the exam: habits that make logs, and policies at a distance from them."""
+"""Who decides in the worlds of the third exam: habits that make logs, and policies at a distance from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from repbm.core import draw
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._third_exam._parts import (
     Chances,
     Dress,
     Index,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from repbm.domains.worlds._exam._decisions import seen_whole, weighing
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._third_exam._decisions import seen_whole, weighing
+from repbm.domains.worlds._third_exam._parts import (
     Chances,
     Dress,
     Outcome,

@@ -1,0 +1,60 @@
+"""Types and shapes are checked at run time: the first calls of every function in a test, and then ever fewer.
+
+Checking every call takes longer than the arithmetic itself, and the thousandth call of a loop tells no more than the
+first ones. What is checked is made when a function is first called: many never are.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jaxtyping
+
+ALWAYS = 4
+"""So many first calls of a function in a test are checked; after them the 8th, the 16th, and so on."""
+
+_full = jaxtyping.jaxtyped
+_tests = 0
+
+
+def next_test() -> None:
+    """Calls are counted from here on."""
+    global _tests
+    _tests += 1
+
+
+def jaxtyped(*, typechecker: Any) -> Callable[[Any], Any]:
+    """In place of the decorator of that name, which checks every call."""
+    make = _full(typechecker=typechecker)
+
+    def decorate(given: Any) -> Any:
+        return make(given) if isinstance(given, type) or not hasattr(given, "__code__") else _sampled(given, make)
+
+    return decorate
+
+
+def _sampled(function: Callable[..., Any], make: Callable[[Any], Any]) -> Callable[..., Any]:
+    made: list[Callable[..., Any]] = []
+    test, calls = -1, 0
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        nonlocal test, calls
+        if test != _tests:
+            test, calls = _tests, 0
+        calls += 1
+        if calls > ALWAYS and calls & (calls - 1):
+            return function(*arguments, **named)
+        if not made:
+            made.append(make(function))
+        return made[0](*arguments, **named)
+
+    return call
+
+
+def install(rooms: tuple[str, ...]) -> None:
+    """For all modules of these rooms that are loaded from now on."""
+    jaxtyping.jaxtyped = jaxtyped
+    jaxtyping.install_import_hook([f"repbm.{room}" for room in rooms], "beartype.beartype")
