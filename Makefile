@@ -4,9 +4,10 @@ BIN := $(VENV)/bin
 INSTALL := -m pip install --quiet --disable-pip-version-check --constraint
 PIP := $(BIN)/python $(INSTALL) constraints.txt
 FRAMEWORKS := .venv-frameworks
+CORE := $(addprefix tests/test_,codes.py doctor.py logs.py study.py tables.py web.py without_networks.py words.py)
 ADAPTERS := $(addprefix tests/test_,gymnasium.py learned_policies.py log_adapters.py onnx_policies.py policy_adapters.py)
 
-.PHONY: demo test types tests test-slow test-frameworks bench docs reproduction format clean
+.PHONY: demo test types tests test-slow test-core test-frameworks bench bench-check docs reproduction format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/repbm demo --out demo
@@ -27,11 +28,19 @@ tests:
 test-slow: $(VENV)/.installed-dev
 	$(BIN)/pytest -m slow -n 2 --dist worksteal --part $(or $(PART),1/1)
 
+# The core alone, in another Python: make test-core PYTHON=python3.13. Tests of networks are left out, since JAX is.
+test-core: .venv-core/.installed
+	.venv-core/bin/pytest -n 2 --dist worksteal $(CORE)
+
 test-frameworks: $(FRAMEWORKS)/.installed
 	$(FRAMEWORKS)/bin/pytest --no-skip $(ADAPTERS)
 
+# All pages, recorded in bench/recorded.json and docs/benchmarks.md; make bench PAGES='million start' for some.
 bench: $(VENV)/.installed-dev
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench --record $(PAGES)
+
+bench-check: $(VENV)/.installed-dev
+	$(BIN)/python -m bench --check $(PAGES)
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
@@ -44,9 +53,9 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) $(FRAMEWORKS) demo docs/_build
+	rm -rf $(VENV) $(FRAMEWORKS) .venv-core demo docs/_build
 
-$(VENV)/bin/python $(FRAMEWORKS)/bin/python: %/bin/python:
+$(VENV)/bin/python $(FRAMEWORKS)/bin/python .venv-core/bin/python: %/bin/python:
 	$(PYTHON) -m venv $*
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
@@ -56,6 +65,10 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
 $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(PIP) --editable '.[dev]'
 	touch $@ $(VENV)/.installed
+
+.venv-core/.installed: .venv-core/bin/python pyproject.toml constraints.txt
+	.venv-core/bin/python $(INSTALL) constraints.txt --editable '.[excel,pandas,web]' beartype hypothesis jsonschema pytest pytest-xdist pyyaml
+	touch $@
 
 # d3rlpy takes only an old gymnasium: of a package that both files name, the first line counts. torch goes first, alone,
 # so that nothing else chooses its build.

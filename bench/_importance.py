@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from bench._measure import measured, verdict
+from bench._measure import measured
+from bench._sheet import Sheet
 
 _NEEDED = ["episode", "step", "action", "reward", "terminated", "behavior_prob", "policy_action"]
 
@@ -37,60 +38,46 @@ def log_of(path: Path, episodes: int, longest: int, seed: int = 0) -> None:
     pl.DataFrame(columns).write_parquet(path)
 
 
-def page(folder: Path, episodes: int = 100_000, longest: int = 200) -> bool:
+def importance_page(sheet: Sheet, folder: Path, episodes: int = 100_000, longest: int = 200, repeats: int = 5) -> None:
+    """Eight forms and diagnostics of a log that fits into memory, against reading all of its columns."""
     path = folder / "importance.parquet"
     log_of(path, episodes, longest)
     frame = pl.read_parquet(path)
     size = frame.estimated_size()
-    print(f"Importance sampling: {len(frame):,} rows, {episodes:,} episodes, {size / 2**20:,.0f} MiB of columns")
+    sheet.say(f"{len(frame):,} rows, {episodes:,} episodes, {size / 2**20:,.0f} MiB of columns")
     del frame
     reading = measured(
         "import polars as pl",
         f"pl.scan_parquet({str(path)!r}).group_by('episode').agg(pl.all().sum()).collect()",
-        repeats=5,
+        repeats=repeats,
     )
     ours = measured(
         "from repbm import evaluate",
         f"result = evaluate({str(path)!r}, 'column:policy_action')",
         said="result.estimates['value'].to_list()",
-        repeats=5,
+        repeats=repeats,
     )
-    print(f"  polars reads and sums in {reading.seconds:.2f} s; eight forms and diagnostics in {ours.seconds:.2f} s")
-    quick = verdict("time over reading", ours.seconds / reading.seconds, 3)
-    lean = verdict("peak memory over the columns", ours.peak / size, 3)
+    sheet.say(f"polars reads and sums in {reading.seconds:.2f} s; eight forms and diagnostics in {ours.seconds:.2f} s")
+    sheet.figure("time over reading", ours.seconds / reading.seconds, 3)
+    sheet.figure("peak memory over the columns", ours.peak / size, 3)
     needed = measured(
         "import polars as pl",
         f"pl.scan_parquet({str(path)!r}).select({_NEEDED}).group_by('episode').agg(pl.all().sum()).collect()",
-        repeats=5,
+        repeats=repeats,
     )
-    print(f"  (over reading only the columns that this answer needs: {ours.seconds / needed.seconds:.2f})")
-    return quick and lean
+    sheet.figure("time over reading only the columns that this answer needs", ours.seconds / needed.seconds)
 
 
-def doctor_page(folder: Path, episodes: int = 100_000, longest: int = 200) -> bool:
+def doctor_page(sheet: Sheet, folder: Path, episodes: int = 100_000, longest: int = 200, repeats: int = 5) -> None:
     """The doctor reads every column and looks at all of it."""
     path = folder / "doctor.parquet"
     log_of(path, episodes, longest)
-    print("Doctor: the same log")
-    reading = measured("import polars as pl", f"pl.read_parquet({str(path)!r})", repeats=5)
+    reading = measured("import polars as pl", f"pl.read_parquet({str(path)!r})", repeats=repeats)
     ours = measured(
         "from repbm.doctor import examine\nfrom repbm.logs import read_log",
         f"found = examine(read_log({str(path)!r}))",
         said="[finding.line for finding in found.findings]",
-        repeats=5,
+        repeats=repeats,
     )
-    print(f"  polars reads in {reading.seconds:.2f} s; the doctor takes {ours.seconds:.2f} s")
-    return verdict("doctor over reading", ours.seconds / reading.seconds, 5)
-
-
-def help_page() -> bool:
-    """How long `repbm --help` takes."""
-    print("Start-up")
-    run = "subprocess.run([sys.executable, '-c', {!r}], check=True, capture_output=True)"
-    ours = measured(
-        "import subprocess, sys",
-        run.format("import sys; sys.argv = ['repbm', '--help']\nfrom repbm.cli import main\nmain()"),
-        repeats=9,
-    )
-    base = measured("import subprocess, sys", run.format("import typer, rich"), repeats=9)
-    return verdict("repbm --help over importing typer and rich", ours.seconds / base.seconds, 3)
+    sheet.say(f"polars reads in {reading.seconds:.2f} s; the doctor takes {ours.seconds:.2f} s")
+    sheet.figure("doctor over reading", ours.seconds / reading.seconds, 5)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from bench._measure import measured, verdict
+from bench._measure import measured
+from bench._sheet import Sheet
 from repbm.domains import CartPole, MountainCar, Simulator, benchmark_policy, collect, truth
 from repbm.estimators import Case
 from repbm.models import AM, BOTH_RISKS, fit_closed_form, roll_out
@@ -29,14 +30,12 @@ WORLDS = (
 )
 
 
-def accuracy_page(runs: int = 20, episodes: int = 1024) -> bool:
+def accuracy_page(sheet: Sheet, folder: Path, runs: int = 20, episodes: int = 1024) -> None:
     """Root mean squared errors of the precise preset over runs, RepBM and AM on the same logs."""
-    print(f"Precise preset: {runs} runs of {episodes} episodes, behavior epsilon 0.2, root mean squared errors")
-    kept = []
+    sheet.say(f"{runs} runs of {episodes} episodes, behavior epsilon 0.2, root mean squared errors")
     for world in WORLDS:
         policy = benchmark_policy(world.name)
         errors: dict[str, list[np.ndarray]] = {"repbm": [], "am": []}
-        began = time.perf_counter()
         for run in range(runs):
             data = collect(world.simulator, policy, episodes, np.random.default_rng(run), epsilon=0.2)
             expected = truth(world.simulator, policy, data.initial_observations)
@@ -47,21 +46,18 @@ def accuracy_page(runs: int = 20, episodes: int = 1024) -> bool:
                 errors[objective.name].append(
                     roll_out(model, policy, data.initial_observations, left).values - expected
                 )
-        seconds = (time.perf_counter() - began) / runs
         for name, each in errors.items():
             means = np.array([error.mean() for error in each])
             squares = np.array([(error**2).mean() for error in each])
             found = np.sqrt((means**2).mean()), np.sqrt(squares.mean())
-            print(f"  {world.name} {name}: mean {found[0]:.5f}, individual {found[1]:.4f} ({seconds:.1f} s a run)")
+            sheet.say(f"{world.name} {name}: mean {found[0]:.5f}, individual {found[1]:.4f}")
             if name == "repbm":
-                kept.append(verdict(f"{world.name} mean over its limit", found[0] / world.mean, 1))
-                kept.append(verdict(f"{world.name} individual over its limit", found[1] / world.individual, 1))
-    return all(kept)
+                sheet.figure(f"{world.name} mean over its limit", found[0] / world.mean, 1)
+                sheet.figure(f"{world.name} individual over its limit", found[1] / world.individual, 1)
 
 
-def memory_page(steps: int = 1_000_000) -> bool:
+def memory_page(sheet: Sheet, folder: Path, steps: int = 1_000_000) -> None:
     """One million steps of 8 dimensions, fitted and evaluated within 2 GiB."""
-    print(f"Memory: {steps:,} steps of 8 dimensions, fit and evaluate")
     setup = f"""
 import numpy as np
 from repbm import evaluate
@@ -85,5 +81,5 @@ del states
 policy = NetworkPolicy([(generator.normal(size=(8, 2)), np.zeros(2))])
 """
     run = measured(setup, "result = evaluate(data, policy, estimators=['repbm', 'am'])", repeats=1)
-    print(f"  {run.seconds:.0f} s")
-    return verdict("peak memory over 2 GiB", run.peak / 2**31, 1)
+    sheet.say(f"fit and evaluate in {run.seconds:.0f} s")
+    sheet.figure("peak memory over 2 GiB", run.peak / 2**31, 1)

@@ -486,3 +486,11 @@ def test_arrays_come_in_few_lengths() -> None:
     assert [bucket(n, 4) for n in (0, 1, 4, 5, 8, 9)] == [4, 4, 4, 8, 8, 16]
     assert [bucket(n, 1) for n in (0, 1, 2, 3)] == [1, 1, 2, 4]
     np.testing.assert_array_equal(padded(np.array([[1.0, 2.0]]), 2, fill=7), [[1.0, 2.0], [7.0, 7.0]])
+
+
+def test_columns_of_two_values_have_no_range_to_leave() -> None:
+    """A model's 0.99 or 1.01 for a 1 is no state beyond the log."""
+    states = np.array([[0.0, 1.5], [1.0, 2.5], [0.0, 3.0]])
+    low, high = Range.over(states).counted(states)
+    np.testing.assert_array_equal(low, [-np.inf, 1.5])
+    np.testing.assert_array_equal(high, [np.inf, 3.0])

@@ -51,6 +51,12 @@ def test_the_wheel_holds_what_it_needs(tmp_path: Path) -> None:
     subprocess.run(command, check=True)
     (wheel,) = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    for name in ("report/page/page.html", "domains/policies/hiv.npz", "experiments/specs/hiv.toml", "py.typed"):
+    for name in (
+        "core/words.toml",
+        "report/page/page.html",
+        "domains/policies/hiv.npz",
+        "experiments/specs/hiv.toml",
+        "py.typed",
+    ):
         assert f"repbm/{name}" in names
     assert {name.split("/")[0].split("-")[0] for name in names} == {"repbm"}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from jaxtyping import TypeCheckError
 
-from repbm.critics._action_values import annuity
+from repbm.data import annuity
 from tests.types_at_run_time import ALWAYS, next_test
 
 

@@ -16,6 +16,7 @@ from repbm.report import Shown, answers_table, estimates_lines, estimates_tables
 
 if TYPE_CHECKING:
     from repbm.evaluation import Evaluation
+    from repbm.inference import ReturnFigure
 
 
 def show(evaluation: Evaluation, every: bool = False, truth: Mapping[str, float] | None = None) -> None:
@@ -68,16 +69,27 @@ def show_guaranteed(evaluation: Evaluation) -> None:
 
 
 def show_thresholds(evaluation: Evaluation) -> None:
-    """How probable returns below the thresholds are, or why the log does not tell."""
+    """How probable returns below the thresholds are, by weighting and in a model, or why that is not told."""
     for name, details in evaluation.policies.items():
-        found = details.returns
+        found, modeled = details.returns, details.model_returns
         if found is None or not found.figures:
             print(f"{name}: the log does not tell how returns are spread{'' if found is None else f': {found.reason}'}")
-            continue
-        for figure in found.figures:
+        for figure in () if found is None else found.figures:
             if figure.kind == "below":
-                ends = "" if figure.low is None else f" ({figure.low:.1%} to {figure.high:.1%})"
-                print(f"{name}: {figure.name} {figure.value:.1%}{ends}, now {figure.logged:.1%}")
+                print(f"{name}: {figure.name} {_share(figure)}, now {figure.logged:.1%}")
+        if modeled is not None and not modeled.figures:
+            print(f"{name}: the model {modeled.model} does not tell how returns are spread: {modeled.reason}")
+        if modeled is None:
+            continue
+        for figure in modeled.figures:
+            if figure.kind == "below":
+                good = f"only as good as the model; {evaluation.examination.verdicts[name].word}"
+                print(f"{name}: {figure.name} {_share(figure)} in the model {modeled.model} ({good})")
+
+
+def _share(figure: ReturnFigure) -> str:
+    ends = "" if figure.low is None else f" ({figure.low:.1%} to {figure.high:.1%})"
+    return f"{figure.value:.1%}{ends}"
 
 
 @contextmanager

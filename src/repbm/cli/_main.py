@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Annotated, Any
 
@@ -23,6 +24,9 @@ from repbm.cli._rerun import rerun
 from repbm.cli._serve import serve
 from repbm.cli._train_policy import train_policy
 from repbm.cli._value import value
+
+_OBJECTS = 50_000
+"""So many new objects are waited for before garbage is looked for."""
 
 
 class _Program(TyperGroup):
@@ -84,7 +88,7 @@ def _check_words(words: list[str]) -> None:
 
 
 def _input_fault(fault: BaseException) -> tuple[str, int] | None:
-    """The line and the exit code for what is wrong with the input, which --json tells as data, too; else None."""
+    """The line and the exit code; for programs that asked for JSON it is printed as such."""
     # Looked up late: the rooms that raise InputError are only loaded by then.
     from repbm.core import InputError, as_json
 
@@ -99,6 +103,9 @@ def main() -> None:
     """Run. What is wrong with the input ends in one line on standard error and exit code 2; so does a full disk, and,
     with exit code 1, want of memory."""
     keep_compilations()
+    # A command makes hundreds of thousands of objects that stay: looking through them all again and again for some that
+    # may go takes a twentieth of its time.
+    gc.set_threshold(_OBJECTS)
     try:
         _check_words(sys.argv)
         try:

@@ -14,6 +14,7 @@ from repbm.core._random import stream
 from repbm.core._side_by_side import SideBySide
 from repbm.core._thresholds import (
     BacktestRules,
+    BalanceRules,
     BehaviorRules,
     ChoiceRules,
     ConfoundingRules,
@@ -35,10 +36,12 @@ from repbm.core._thresholds import (
     SupportRules,
     Thresholds,
 )
+from repbm.core._words import all_words, say
 
 __all__ = [
     "CODES",
     "BacktestRules",
+    "BalanceRules",
     "BehaviorRules",
     "ChoiceRules",
     "Code",
@@ -65,6 +68,7 @@ __all__ = [
     "SubgroupRules",
     "SupportRules",
     "Thresholds",
+    "all_words",
     "as_json",
     "as_label",
     "draw",
@@ -80,6 +84,7 @@ __all__ = [
     "partial_folder",
     "reason",
     "resampled_counts",
+    "say",
     "silent",
     "stream",
     "write_whole",

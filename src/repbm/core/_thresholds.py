@@ -22,6 +22,9 @@ class FitRules:
     trust: float = 30.0
     """So many effective episodes must follow the policy for the re-weighted risk of a step to count by half: fewer
     would be learned as truth with their noise. Set on CartPole and MountainCar logs of 50 to 1,024 episodes."""
+    weight_limit: float = 1.0
+    """No step counts more in the re-weighted risk than so many times the root of the number of episodes, as in the
+    answer: the noise of one episode in it then vanishes as the log grows."""
     most_steps: int = 100_000
     """Of a longer log evenly spread episodes of so many steps are fitted: errors of coefficients are then far below
     those of the kind of model."""
@@ -70,6 +73,9 @@ class FitRules:
     unlike_rewards: float = 3.0
     """Steps whose next state is not logged pay like the others unless they are off by so many standard errors on
     average; if not, rewards are told by state and action alone. Convention."""
+    most_reward_values: int = 12
+    """Rewards with at most so many different values are drawn among these where single returns are wanted. Convention:
+    counts, grades and costs of a kind; more are as good as continuous."""
     power_gain: float = 0.5
     """Powers of observations must at least halve the squared error of rewards to be preferred (HIV logs logarithms)."""
 
@@ -92,6 +98,32 @@ class ChoiceRules:
     """So many starting points tell the error."""
     nearly_exact: float = 0.05
     """With an error below this share of the movement no further kind is tried: a network costs half a minute."""
+
+
+@dataclass(frozen=True)
+class BalanceRules:
+    """How much the error where the policy goes counts when `repbm` is fitted: chosen by values on held-out episodes.
+
+    Set on 116 logs of the development worlds (50, 200 and 1,000 episodes).
+    """
+
+    strengths: tuple[float, ...] = (1.0, 3.0, 10.0)
+    """Those that are compared with 0, which is `am`. Where `am` was off by less than 1.5 oracle standard errors each of
+    them made it worse (0.84 to 1.44 with 1,000 episodes and 10), where it was off by more all made it better (6.5 to
+    4.1)."""
+    evidence: float = 1.0
+    """Another strength than 0 is taken where what the log can check lies nearer to it: beyond half the way between the
+    two values by so many standard errors, the usual rule for the simpler of two models. With half as many, logs on
+    which `am` was right got worse (0.84 to 1.26 with 1,000 episodes), with 1 they did not (0.85)."""
+    folds: int = 5
+    """Every fold of the episodes is judged by what the others teach. Convention."""
+    rollouts: int = 4
+    """So many for each candidate from every step that is judged,"""
+    most_steps: int = 1 << 18
+    """but no more than so many steps of all of them, half a second: of a longer log fewer rollouts, and then steps are
+    drawn in proportion to their weights."""
+    alpha: float = 0.1
+    """What the distance between representations counts where it is tried, with networks. Convention."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +205,11 @@ class BacktestRules:
     """The error of predicted states is told so many steps ahead."""
     beyond_chance: float = 3.0
     """A gap of so many standard errors between predicted and observed returns is more than chance. Convention."""
+    beyond_chance_spread: float = 1.63
+    """So many times sqrt(1 / m + 1 / k) apart are the distributions of m observed and k predicted returns by more than
+    chance (Kolmogorov-Smirnov, 1 %; both begin in the same states, which makes it rarer)."""
+    alike: float = 0.01
+    """Returns that differ by so many standard deviations are equal there. Convention: what is fitted misses by more."""
 
 
 @dataclass(frozen=True)
@@ -418,6 +455,11 @@ class DistributionRules:
     quantiles: tuple[float, ...] = (0.05, 0.25, 0.5, 0.75, 0.95)
     worst: float = 0.1
     """The mean of this share of the lowest returns is told. Convention."""
+    model_returns: int = 8192
+    """So many returns are drawn in a model, spread over individuals: of 1,000 episodes that adds a twentieth to the
+    error that chance leaves anyway,"""
+    most_model_steps: int = 1 << 19
+    """fewer where that would take more steps: half a second."""
     most_cells: int = 2000
     """For intervals, returns that differ in more ways are put into so many cells of equal weight: the bootstrap of
     quantiles is coarser than that."""
@@ -436,6 +478,7 @@ class Thresholds:
     encoding: EncodingRules = field(default_factory=EncodingRules)
     choice: ChoiceRules = field(default_factory=ChoiceRules)
     fit: FitRules = field(default_factory=FitRules)
+    balance: BalanceRules = field(default_factory=BalanceRules)
     memory: MemoryRules = field(default_factory=MemoryRules)
     intervals: IntervalRules = field(default_factory=IntervalRules)
     behavior: BehaviorRules = field(default_factory=BehaviorRules)

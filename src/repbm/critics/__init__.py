@@ -2,6 +2,7 @@
 
 from repbm.critics._action_values import ActionValues
 from repbm.critics._cross_fitted import CrossFittedCritic
+from repbm.critics._drawn_returns import draw_returns
 from repbm.critics._fit import CriticSpec, FittedCritic, fit_critic, fit_critics, fit_model_critics
 from repbm.critics._fqe import FQENetwork, fit_fqe
 from repbm.critics._kinds import (
@@ -36,6 +37,7 @@ __all__ = [
     "ModelCriticKind",
     "MoreRobust",
     "Request",
+    "draw_returns",
     "fit_critic",
     "fit_critics",
     "fit_fqe",

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int, Num
 
 from repbm.core import InputError, Label
-from repbm.data import found_states
+from repbm.data import annuity, found_states, return_bounds
 from repbm.models.regression._features import exponents, features
 
 _ROWS = 1 << 14
@@ -196,18 +196,3 @@ class ActionValues:
         labels = tuple(int(label) if number else label for label, number in pairs)
         discount, low, high = arrays["known"].tolist()
         return cls(_KINDS[kind](own), labels, int(arrays["horizon"]), discount, (low, high))
-
-
-def annuity(discount: float, left: Num[np.ndarray, " batch"]) -> Float[np.ndarray, " batch"]:
-    """G(h) = 1 + gamma + ... + gamma^(h-1), the return of h rewards of 1."""
-    count = np.asarray(left, dtype=np.float64)
-    return count if discount == 1 else -np.expm1(count * np.log(discount)) / (1 - discount) if discount else count**0
-
-
-def return_bounds(
-    rewards: tuple[float, float], discount: float, left: Int[np.ndarray, " batch"]
-) -> tuple[Float[np.ndarray, " batch"], Float[np.ndarray, " batch"]]:
-    """The lowest and the highest return of 1 to h steps."""
-    total = annuity(discount, left)
-    low, high = rewards
-    return np.minimum(low, low * total), np.maximum(high, high * total)

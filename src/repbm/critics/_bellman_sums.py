@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float, Int
 
-from repbm.critics._action_values import return_bounds
 from repbm.critics._bellman import BellmanTable
+from repbm.data import return_bounds
 from repbm.models.regression._features import features
 from repbm.models.transitions._range import Range
 

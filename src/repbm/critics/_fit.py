@@ -150,12 +150,14 @@ def fit_model_critics(
     case = taught(case, thresholds)
     scores = _chosen(case, CriticSpec(kinds[0], fit, thresholds=thresholds), seed, announce)
     request = Request(fit, scores, seed, announce, thresholds)
+    if any(kind.objective.strength_is_chosen for kind in kinds) and fit.chooses_strength:
+        return [fit_critic(case, CriticSpec(kind, fit, thresholds=thresholds), seed, scores=scores) for kind in kinds]
     support = case.support if any(kind.for_policy for kind in kinds) else None
     objectives = [kind.objective for kind in kinds]
     with _one_thread():
         models = fit.models(case.data, support, objectives, case.most_steps, seed, scores, request.training)
     pairs = zip(kinds, models, strict=True)
-    return [FittedCritic(kind.critic(model, request), (model,), scores) for kind, model in pairs]
+    return [FittedCritic(kind.critic(model, case, request), (model,), scores) for kind, model in pairs]
 
 
 def _chosen(case: Case, spec: CriticSpec, seed: int, announce: Announce, engine: Engine | None = None) -> Comparison:

@@ -12,8 +12,9 @@ import optax
 from jaxtyping import Array, Float
 
 from repbm.core import InputError, stream
-from repbm.critics._action_values import NetworkValues, annuity
+from repbm.critics._action_values import NetworkValues
 from repbm.critics._bellman import BellmanTable
+from repbm.data import annuity
 
 if TYPE_CHECKING:
     from repbm.critics._fqe import FQENetwork

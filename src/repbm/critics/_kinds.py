@@ -6,8 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from repbm.core import InputError, Thresholds
+from repbm.critics._balance import balanced
 from repbm.critics._fqe import FQENetwork, fit_fqe
 from repbm.critics._marginal_fit import MarginalFit
 from repbm.critics._model_critic import ModelCritic
@@ -23,6 +25,8 @@ Part = Callable[[], Any]
 """A part of a fit that depends on no other."""
 Fit = tuple[Critic, Model | None]
 """A critic, and the model behind it where there is one."""
+_TAUGHT: WeakKeyDictionary[Case, dict[int, Case]] = WeakKeyDictionary()
+"""The episodes of a long log that models are fitted to, by how many steps these may have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,13 +122,20 @@ class ModelCriticKind(CriticKind):
     def fit(self, case: Case, request: Request) -> Fit:
         assert request.choice is not None
         case = taught(case, request.thresholds)
+        if self.objective.strength_is_chosen:
+            rules, seed = request.thresholds.balance, request.seed
+            given = case.data, case.support, self.objective, case.most_steps, seed, request.choice, rules
+            candidates = request.fit.candidates(*given, request.training)
+            if candidates is not None:
+                model, note = balanced(case, candidates, logged_range(case), seed, rules)
+                return self.critic(model, case, request, note), model
         support = case.support if self.for_policy else None
         (model,) = request.fit.models(
             case.data, support, [self.objective], case.most_steps, request.seed, request.choice, request.training
         )
-        return self.critic(model, request), model
+        return self.critic(model, case, request), model
 
-    def critic(self, model: Model, request: Request) -> ModelCritic:
+    def critic(self, model: Model, case: Case, request: Request, note: str = "") -> ModelCritic:
         rules = request.thresholds.rollouts
         return ModelCritic(
             model,
@@ -134,7 +145,9 @@ class ModelCriticKind(CriticKind):
             step_rollouts=rules.steps,
             most_steps=rules.most,
             most_individual_steps=rules.most_of_individuals,
+            rewards=logged_range(case) if request.fit.bounded else None,
             step_dtype=request.fit.step_dtype,
+            note=note,
         )
 
 
@@ -230,9 +243,22 @@ class MoreRobust(CriticKind):
 
 
 def taught(case: Case, thresholds: Thresholds) -> Case:
-    """The episodes that models are fitted to: all but of a long log."""
-    chosen = spread_episodes(case.data, thresholds.fit.most_steps)
-    return case if chosen is None else case.take(chosen)
+    """The episodes that models are fitted to: all but of a long log.
+
+    The same object for all models of a case, so that what no objective changes is fitted once (see `FitContext`).
+    """
+    known, most = _TAUGHT.setdefault(case, {}), thresholds.fit.most_steps
+    if most not in known:
+        chosen = spread_episodes(case.data, most)
+        if chosen is None:
+            return case
+        known[most] = case.take(chosen)
+    return known[most]
+
+
+def logged_range(case: Case) -> tuple[float, float]:
+    """The lowest and the highest logged reward."""
+    return float(case.data.rewards.min()), float(case.data.rewards.max())
 
 
 def model_estimator(objective: Objective) -> EstimatorSpec:

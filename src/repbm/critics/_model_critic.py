@@ -34,8 +34,12 @@ class ModelCritic:
     vain: past the first departure from a deterministic policy all weights are 0. Exact models leave nothing out."""
     negligible_at_most: tuple[float, ...] = (1e-4, 1e-2, 0.1)
     """What is left out of long logs, the first of them that does."""
+    rewards: tuple[float, float] | None = None
+    """The lowest and the highest logged reward: no rollout is worth more or less than these allow. None: as it is."""
     step_dtype: type[np.floating] = np.float64
     """That of the arithmetic of `step_rollouts`; float32 is enough for a model that was trained in it."""
+    note: str = ""
+    """What is to be said of how the model was fitted."""
     _known: dict[Case, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False)
 
     def __call__(self, case: Case) -> tuple[Float[np.ndarray, " steps"], Float[np.ndarray, " steps"]]:
@@ -57,10 +61,11 @@ class ModelCritic:
             discount=case.discount,
             rollouts=self._rollouts(case, several),
             seed=self.seed,
+            rewards=self.rewards,
         )
         few = several < self.individual_rollouts and self._rollouts(case, several) == several
         told = f"each individual by {several} of {self.individual_rollouts} rollouts" if few else ""
-        return StateValues(found.values, "; ".join(note for note in (found.note, told) if note))
+        return StateValues(found.values, "; ".join(note for note in (self.note, found.note, told) if note))
 
     def rows_of(self, case: Case) -> Int[np.ndarray, " some"]:
         """The steps that matter: all but those whose weights are negligible.
@@ -96,6 +101,7 @@ class ModelCritic:
             rollouts=self._rollouts(case, self._affordable(case, rows)),
             seed=self.seed,
             dtype=self.step_dtype,
+            rewards=self.rewards,
         )
         return logged, value
 

@@ -2,7 +2,10 @@
 
 from repbm.data._categorical import Categorical
 from repbm.data._encoding import Coding, Encoding, Kind
+from repbm.data._folds import content_folds
 from repbm.data._history import History
+from repbm.data._informative import Informative
+from repbm.data._returns import annuity, return_bounds
 from repbm.data._sample import spread_episodes
 from repbm.data._segments import (
     Block,
@@ -15,7 +18,7 @@ from repbm.data._segments import (
     totals,
 )
 from repbm.data._states import few_states, found_states, numbered_states
-from repbm.data._support import ImportanceWeights, Support, support
+from repbm.data._support import ImportanceWeights, Support, followed, support
 from repbm.data._trajectories import LARGEST_NUMBER, LARGEST_OBSERVATION, Trajectories
 
 __all__ = [
@@ -27,18 +30,23 @@ __all__ = [
     "Encoding",
     "History",
     "ImportanceWeights",
+    "Informative",
     "Kind",
     "StepValues",
     "Support",
     "Trajectories",
     "added",
+    "annuity",
+    "content_folds",
     "cumulative_products",
     "few_states",
+    "followed",
     "found_states",
     "indices",
     "log_products",
     "numbered_states",
     "over_blocks",
+    "return_bounds",
     "spread_episodes",
     "support",
     "totals",

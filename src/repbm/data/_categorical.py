@@ -53,6 +53,8 @@ class Categorical:
 
     def onto(self, labels: Sequence[Label]) -> Categorical:
         """The same entries in the codes of `labels`, extended by own labels that are not among them."""
+        if self.labels == tuple(labels):
+            return self
         known = {label: code for code, label in enumerate(labels)}
         for label in self.labels:
             known.setdefault(label, len(known))

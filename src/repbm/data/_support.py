@@ -102,14 +102,20 @@ def support(data: Trajectories, logged: StepValues) -> Support:
     steps, longest = data.steps, data.longest
 
     def work(block: Block) -> np.ndarray:
-        probability = logged(block.entries)
-        factual = np.exp(log_products(probability, block.offsets))
-        counterfactual = _counterfactual(factual, probability, block.offsets[:-1])
+        factual, counterfactual = followed(logged(block.entries), block.offsets)
         parts = (factual, counterfactual, factual**2)
         return np.stack([np.bincount(steps[block.entries], part, longest) for part in parts])
 
     factual, counterfactual, squares = sum(over_blocks(work, data.offsets), start=np.zeros((3, longest)))
     return Support(data, logged, factual, counterfactual, squares)
+
+
+def followed(
+    logged: Float[np.ndarray, " steps"], offsets: Int[np.ndarray, " ends"]
+) -> tuple[Float[np.ndarray, " steps"], Float[np.ndarray, " steps"]]:
+    """f_t and c_t of steps whose logged actions the policy gives these probabilities."""
+    factual = np.exp(log_products(logged, offsets))
+    return factual, _counterfactual(factual, logged, offsets[:-1])
 
 
 def _counterfactual(

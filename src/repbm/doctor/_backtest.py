@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 
-from repbm.core import BacktestRules
+from repbm.core import BacktestRules, InputError
 from repbm.data import Trajectories
+from repbm.inference import largest_gap
 from repbm.policies import imitate
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 _MOST_BINS = 8
 _FEWEST_IN_BIN = 10
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +38,11 @@ class Backtest:
     observed: Float[np.ndarray, " individuals"]
     limit: float = 3.0
     """A gap of more standard errors than this is beyond chance."""
+    distance: float | None = None
+    """How far the distributions of predicted and of observed returns are apart (Kolmogorov-Smirnov); None where the
+    model does not tell single returns."""
+    largest_distance: float | None = None
+    """More is beyond chance."""
 
     def __repr__(self) -> str:
         away, error = self.gap
@@ -67,13 +75,16 @@ class Backtest:
             "predicted": self.predicted.tolist(),
             "observed": self.observed.tolist(),
             "limit": self.limit,
+            "distance": self.distance,
+            "largest_distance": self.largest_distance,
         }
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Backtest:
         ahead = {int(steps): float("nan") if error is None else error for steps, error in stored["ahead"].items()}
         predicted, observed = (np.asarray(stored[name], dtype=np.float64) for name in ("predicted", "observed"))
-        return cls(ahead, predicted, observed, stored["limit"])
+        further = stored.get("distance"), stored.get("largest_distance")
+        return cls(ahead, predicted, observed, stored["limit"], *further)
 
 
 def backtest(
@@ -98,8 +109,14 @@ def backtest(
     now = imitate(fitted, seed)
     # All paths of an individual side by side: what is done now is asked once a step.
     states = np.repeat(kept.initial_observations[rows], rules.paths, axis=0)
-    predicted = np.empty(0)
+    predicted, observed = np.empty(0), kept.returns(discount)[rows]
+    distance = largest = None
     if len(rows):
         rolled = model.values(now, states, discount=discount, horizon=horizon, rollouts=1, seed=seed)
         predicted = rolled.values.reshape(len(rows), rules.paths).mean(axis=1)
-    return Backtest(ahead, predicted, kept.returns(discount)[rows], rules.beyond_chance)
+        with suppress(InputError):
+            single = model.returns(now, states, discount=discount, horizon=horizon, seed=seed)[0]
+            alike = rules.alike * float(observed.std()) + _ROUNDING * float(np.abs(observed).max())
+            distance = largest_gap(observed, single, alike)
+            largest = rules.beyond_chance_spread * float(np.sqrt(1 / len(observed) + 1 / len(single)))
+    return Backtest(ahead, predicted, observed, rules.beyond_chance, distance, largest)

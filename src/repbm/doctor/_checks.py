@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from repbm.core import PositivityRules, SupportRules
+from repbm.core import PositivityRules, SupportRules, say
 from repbm.data import few_states, totals
 from repbm.doctor._hidden_causes import hidden_cause
 from repbm.doctor._positivity import uncovered_regions
@@ -53,20 +53,19 @@ def checks_of(
 
 def _unseen(case: Case) -> Check:
     shown = ", ".join(map(str, case.unseen[:3]))
-    words = (
-        f"it may do what the log never shows ({shown})" if case.unseen else "the log shows every action of the policy"
-    )
+    words = say("doctor", "check_actions_no", actions=shown) if case.unseen else say("doctor", "check_actions")
     return Check("actions", not case.unseen, words)
 
 
 def _regions(case: Case, ratios: Float[np.ndarray, " steps"], rules: PositivityRules) -> Check:
     found = uncovered_regions(case, ratios, rules, few_states(case.data))
     if not found:
-        return Check("regions", True, "wherever the policy leads, what it does was logged")
+        return Check("regions", True, say("doctor", "check_regions"))
     words = "; ".join(region.sentence for region in found[:_SHOWN])
-    more = f" (and {len(found) - _SHOWN} more)" if len(found) > _SHOWN else ""
+    if len(found) > _SHOWN:
+        words = f"{words} {say('doctor', 'check_regions_more', more=len(found) - _SHOWN)}"
     share = sum(region.share for region in found)
-    return Check("regions", False, f"{share:.0%} of its decisions were hardly ever logged: {words}{more}")
+    return Check("regions", False, say("doctor", "check_regions_no", share=share, regions=words))
 
 
 def _weights(case: Case, ratios: Float[np.ndarray, " steps"], rules: SupportRules) -> Check:
@@ -79,26 +78,24 @@ def _weights(case: Case, ratios: Float[np.ndarray, " steps"], rules: SupportRule
     error = float(gap.std(ddof=1) / np.sqrt(len(gap))) if len(gap) > 1 else np.inf
     beyond = abs(float(gap.mean())) > rules.beyond_chance * error
     holds = not (beyond and abs(share) > rules.largest_weight_gap)
-    words = f"importance weights average {1 + share:.2f} a step where the policy leads"
-    return Check("weights", holds, words if holds else f"{words}, and should 1: the log does not show all it does")
+    return Check("weights", holds, say("doctor", "check_weights" if holds else "check_weights_no", mean=1 + share))
 
 
 def _range(case: Case, estimate: Estimate) -> Check:
     low, high = possible_returns(case)
     if estimate.value is None:
-        return Check("range", False, "the answer is not defined")
+        return Check("range", False, say("doctor", "check_range_undefined"))
     error = standard_error(estimate)
     holds = low - error <= estimate.value <= high + error
-    words = f"the answer, {estimate.value:.4g}, lies {'within' if holds else 'beyond'} what rewards allow"
-    return Check("range", holds, f"{words} ({low:.4g} to {high:.4g})")
+    key = "check_range" if holds else "check_range_no"
+    return Check("range", holds, say("doctor", key, value=estimate.value, low=low, high=high))
 
 
 def _backtest(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
     """Whether what is fitted tells the log's own returns: on average, and in each third of the individuals."""
     predicted, observed = critic.logged(case), case.returns
     thirds = np.array_split(np.argsort(predicted, kind="stable"), _THIRDS)
-    groups = {"all": np.arange(len(observed)), "the lowest third": thirds[0], "the highest third": thirds[-1]}
-    groups |= {"the middle third": thirds[1]}
+    groups = {"all": np.arange(len(observed)), "lowest": thirds[0], "highest": thirds[-1], "middle": thirds[1]}
     spread = float(observed.std())
     for name, own in groups.items():
         if len(own) < (2 if name == "all" else _FEWEST_IN_THIRDS):
@@ -107,9 +104,10 @@ def _backtest(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
         error = float(gap.std(ddof=1) / np.sqrt(len(own)))
         allowed = rules.largest_backtest_gap * spread * (1 if name == "all" else _IN_THIRDS)
         if abs(gap.mean()) > max(rules.beyond_chance * error, allowed):
-            words = f"asked about what is done now, it says {predicted[own].mean():.4g} for {name}"
-            return Check("back-test", False, f"{words}; the log says {observed[own].mean():.4g}")
-    words = f"asked about what is done now, it says {predicted.mean():.4g}; the log says {observed.mean():.4g}"
+            means = {"predicted": predicted[own].mean(), "observed": observed[own].mean()}
+            group = say("doctor", f"group_{name}")
+            return Check("back-test", False, say("doctor", "check_backtest_no", group=group, **means))
+    words = say("doctor", "check_backtest", predicted=predicted.mean(), observed=observed.mean())
     return Check("back-test", True, words)
 
 
@@ -117,13 +115,13 @@ def _hidden(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
     """Whether decisions go with what was unexpected before them."""
     found = hidden_cause(case, critic)
     if found is None:
-        return Check("hidden causes", True, "the log cannot show whether a hidden cause drove decisions")
+        return Check("hidden causes", True, say("doctor", "check_hidden_unknown"))
     chance = rules.beyond_chance_hidden if critic.states_tell_all else rules.beyond_chance_hidden_state
     beyond = abs(found.standard_errors) > chance
     if beyond and abs(found.correlation) > rules.largest_hidden_correlation:
-        words = f"{found.action} was {'more' if found.correlation > 0 else 'less'} often chosen after good surprises"
-        return Check("hidden causes", False, f"{words}: whoever decided knew something that the log does not show")
-    return Check("hidden causes", True, "no trace of a hidden cause that lasts")
+        key = "check_hidden_more" if found.correlation > 0 else "check_hidden_less"
+        return Check("hidden causes", False, say("doctor", key, action=found.action))
+    return Check("hidden causes", True, say("doctor", "check_hidden"))
 
 
 def possible_returns(case: Case) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from repbm.core import LogRules
+from repbm.core import LogRules, say
 from repbm.data import Trajectories
 from repbm.doctor._counts import LogCounts
 from repbm.doctor._finding import Finding, Severity
@@ -18,7 +18,7 @@ def constant_columns(data: Trajectories, counts: LogCounts, rules: LogRules) -> 
     for k in np.flatnonzero(some.min(axis=0) == some.max(axis=0)):
         value = data.observations[0, k]
         if (data.observations[:, k] == value).all():
-            words = f"is {value:g} at every step: it tells nothing"
+            words = say("doctor", "constant_column", value=value)
             yield Finding(Severity.REMARK, "constant column", words, names(data)[k])
 
 
@@ -31,27 +31,26 @@ def equal_columns(data: Trajectories, counts: LogCounts, rules: LogRules) -> Ite
             continue
         first = seen.setdefault(values.tobytes(), name)
         if first != name:
-            yield Finding(Severity.REMARK, "equal columns", f"is the same as {first}", name, "leave one of them out")
+            words, fix = say("doctor", "equal_columns", first=first), say("doctor", "equal_columns_fix")
+            yield Finding(Severity.REMARK, "equal columns", words, name, fix)
 
 
 def leaking_columns(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
     """Columns that know what the decision was, or what came of it."""
     data = sampled_episodes(data, rules)
     codes, rewards, later = data.actions.codes, data.rewards, _rewards_to_come(data)
-    fix = "an observation is what was known before the decision: leave the column out"
+    fix = say("doctor", "leaks_fix")
     for k, name in enumerate(names(data)):
         values = data.observations[:, k]
         distinct, place = np.unique(values, return_inverse=True)
         actions = len(np.unique(codes))
         pairs = len(np.unique(place * (codes.max() + 1) + codes))
         if 1 < len(distinct) <= 2 * actions and actions > 1 and pairs == len(distinct):
-            yield Finding(Severity.WARNING, "leaking column", "tells which action is taken, for sure", name, fix)
+            yield Finding(Severity.WARNING, "leaking column", say("doctor", "leaks_action"), name, fix)
         elif abs(correlation(values, rewards)) > 1 - 1e-9:
-            yield Finding(
-                Severity.WARNING, "leaking column", "is the reward of the same step, in other units", name, fix
-            )
+            yield Finding(Severity.WARNING, "leaking column", say("doctor", "leaks_reward"), name, fix)
         elif abs(correlation(values, later)) > 1 - 1e-9 and later.std() > 0:
-            yield Finding(Severity.WARNING, "leaking column", "is the sum of all rewards to come", name, fix)
+            yield Finding(Severity.WARNING, "leaking column", say("doctor", "leaks_rewards_to_come"), name, fix)
 
 
 def outliers(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
@@ -68,16 +67,14 @@ def outliers(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator
         found, times = np.unique(values[far], return_counts=True)
         most = found[times.argmax()]
         if times.max() >= 3 and len(found) <= 3:
-            words = f"is {most:g} in {times.max() / len(rows):.1%} of the steps, far from all else"
-            yield Finding(
-                Severity.WARNING, "outliers", words, name, "a code for missing? give the true value or a flag"
-            )
+            words = say("doctor", "outlier_code", value=most, share=times.max() / len(rows))
+            yield Finding(Severity.WARNING, "outliers", words, name, say("doctor", "outlier_code_fix"))
             continue
         at = rows[np.flatnonzero(far)[0]]
         episode = int(np.searchsorted(data.offsets, at, side="right")) - 1
-        words = f"reaches {data.observations[at, k]:g}, where half of all values lie between {low:g} and {high:g}"
-        where = f"{name}, episode {data.labels_of()[episode]}, step {data.steps[at]}"
-        yield Finding(Severity.WARNING, "outliers", words, where, "check the value, and the unit")
+        words = say("doctor", "outlier", value=data.observations[at, k], low=low, high=high)
+        where = say("doctor", "outlier_where", column=name, episode=data.labels_of()[episode], step=data.steps[at])
+        yield Finding(Severity.WARNING, "outliers", words, where, say("doctor", "outlier_fix"))
 
 
 def two_units(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
@@ -96,8 +93,8 @@ def two_units(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterato
         widths = below[-1] - below[0], above[-1] - above[0]
         # A group of one value is a code, not a unit.
         if min(widths) > 0 and gaps.max() > rules.apart * max(widths):
-            words = f"falls into two groups, around {np.median(below):.4g} and around {np.median(above):.4g}"
-            yield Finding(Severity.WARNING, "two units", words, name, "are they in the same unit?")
+            words = say("doctor", "two_units", below=np.median(below), above=np.median(above))
+            yield Finding(Severity.WARNING, "two units", words, name, say("doctor", "two_units_fix"))
 
 
 def _rewards_to_come(data: Trajectories) -> np.ndarray:

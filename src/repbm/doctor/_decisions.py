@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from repbm.core import LogRules
+from repbm.core import LogRules, say
 from repbm.data import Trajectories
 from repbm.doctor._counts import LogCounts
 from repbm.doctor._finding import Finding, Severity
@@ -19,37 +19,37 @@ def actions(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[
     for label in labels:
         alike.setdefault(str(label).strip().casefold(), []).append(str(label))
     for same in (same for same in alike.values() if len(same) > 1):
-        words = f"there are actions {' and '.join(map(repr, same[:3]))}"
-        yield Finding(Severity.WARNING, "spelling of actions", words, "action", "spell one action in one way")
+        named = f" {say('doctor', 'and')} ".join(map(repr, same[:3]))
+        words, fix = say("doctor", "spelling_of_actions", actions=named), say("doctor", "spelling_of_actions_fix")
+        yield Finding(Severity.WARNING, "spelling of actions", words, "action", fix)
     if len(labels) == 1:
         yield Finding(
             Severity.PROBLEM,
             "one action",
-            f"the only action is {labels[0]!r}: nothing can be said about another policy",
+            say("doctor", "one_action", action=labels[0]),
             "action",
         )
     elif len(labels) > rules.many_actions and len(labels) > rules.action_share * counts.steps:
         yield Finding(
             Severity.PROBLEM,
             "continuous actions",
-            f"there are {len(labels)} different actions in {counts.steps} steps",
+            say("doctor", "continuous_actions", actions=len(labels), steps=counts.steps),
             "action",
-            "a dose? group it into a few levels first",
+            say("doctor", "continuous_actions_fix"),
         )
     else:
         rare = [f"{label!r} ({count}x)" for label, count in counts.actions.items() if count < rules.rare_action]
         if rare:
-            words = f"few steps show {', '.join(rare[:5])}{' ...' if len(rare) > 5 else ''}"
-            yield Finding(Severity.REMARK, "rare actions", words, "action", "what follows them is hardly known")
+            shown = f"{', '.join(rare[:5])}{' ...' if len(rare) > 5 else ''}"
+            words, fix = say("doctor", "rare_actions", actions=shown), say("doctor", "rare_actions_fix")
+            yield Finding(Severity.REMARK, "rare actions", words, "action", fix)
 
 
 def probabilities(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
     """The mean of 1 / mu(a | s) over logged actions is the mean number of actions that are possible."""
     if data.behavior is None:
-        words = "the log does not say how probable its actions were"
-        yield Finding(
-            Severity.REMARK, "no probabilities", words, fix="they are estimated, and rows that use them say so"
-        )
+        words, fix = say("doctor", "no_probabilities"), say("doctor", "no_probabilities_fix")
+        yield Finding(Severity.REMARK, "no probabilities", words, fix=fix)
         return
     behavior = data.behavior[sampled_steps(data, rules)]
     inverse = 1 / behavior
@@ -59,29 +59,26 @@ def probabilities(data: Trajectories, counts: LogCounts, rules: LogRules) -> Ite
         yield Finding(
             Severity.WARNING,
             "probabilities",
-            f"the mean of 1 / probability is {mean:.3g}; it should be the number of actions that are possible, "
-            f"at most {most}",
+            say("doctor", "odd_probabilities", mean=mean, most=most),
             "behavior_prob",
-            "are these the probabilities of the actions that were taken?",
+            say("doctor", "odd_probabilities_fix"),
         )
     elif most > 1 and (behavior == 1).all():
-        words = "is 1 at every step, though the log shows several actions"
-        yield Finding(
-            Severity.WARNING, "probabilities", words, "behavior_prob", "leave the column out: they are estimated then"
-        )
+        words, fix = say("doctor", "certain_probabilities"), say("doctor", "certain_probabilities_fix")
+        yield Finding(Severity.WARNING, "probabilities", words, "behavior_prob", fix)
 
 
 def rewards(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
     if counts.lowest == counts.highest:
         if counts.shortest == counts.longest or counts.lowest == 0:
-            words = f"every reward is {counts.lowest:g}: all policies are worth the same"
+            words = say("doctor", "same_rewards", reward=counts.lowest)
             yield Finding(Severity.WARNING, "rewards", words, "reward")
         return
     if counts.longest > 1 and not counts.early:
-        yield Finding(Severity.REMARK, "rewards", "only last steps are rewarded", "reward")
+        yield Finding(Severity.REMARK, "rewards", say("doctor", "last_rewards"), "reward")
     if counts.longest > 1 and counts.repeated:
-        words = "is the same in all rows of an episode: one outcome, counted once a row?"
-        yield Finding(Severity.WARNING, "repeated outcome", words, "reward", "if so, leave it in last rows alone")
+        words, fix = say("doctor", "repeated_outcome"), say("doctor", "repeated_outcome_fix")
+        yield Finding(Severity.WARNING, "repeated outcome", words, "reward", fix)
     yield from _shifted(data, rules)
 
 
@@ -102,9 +99,9 @@ def _shifted(data: Trajectories, rules: LogRules) -> Iterator[Finding]:
         yield Finding(
             Severity.WARNING,
             "shifted rewards",
-            f"the step before tells {earlier:.0%} of the variance of a reward, its own step {own:.0%}",
+            say("doctor", "shifted_rewards", earlier=earlier, own=own),
             "reward",
-            "a reward stands in the row of the decision that earned it: move rewards up by one row",
+            say("doctor", "shifted_rewards_fix"),
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from repbm.core import LogRules
+from repbm.core import LogRules, say
 from repbm.data import Trajectories
 from repbm.doctor._counts import LogCounts
 from repbm.doctor._finding import Finding, Severity
@@ -14,7 +14,7 @@ from repbm.doctor._finding import Finding, Severity
 
 def few_episodes(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
     if counts.episodes < rules.few_episodes:
-        words = f"there are {counts.episodes} episodes: intervals rest on very little"
+        words = say("doctor", "few_episodes", episodes=counts.episodes)
         yield Finding(Severity.WARNING, "few episodes", words)
 
 
@@ -26,25 +26,25 @@ def ends(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Fin
         yield Finding(
             Severity.WARNING,
             "truncated, not terminated?",
-            f"{at_limit} episodes are said to end by themselves at step {longest - 1}, the last that any has",
+            say("doctor", "truncated", episodes=at_limit, step=longest - 1),
             "terminated",
-            "if a limit stopped them, terminated is false there (truncated is true)",
+            say("doctor", "truncated_fix"),
         )
     if not counts.terminated and counts.shortest < longest:
         yield Finding(
             Severity.WARNING,
             "no ends",
-            f"no episode ends by itself, though they have {counts.shortest} to {longest} steps",
+            say("doctor", "no_ends", shortest=counts.shortest, longest=longest),
             "terminated",
-            "is that so? what follows their last steps then counts as unknown",
+            say("doctor", "no_ends_fix"),
         )
     if counts.lost:
         yield Finding(
             Severity.REMARK,
             "last states",
-            f"the state in which {counts.lost} of {counts.terminated} episodes ended is not in the log",
+            say("doctor", "last_states", lost=counts.lost, ended=counts.terminated),
             "next_obs",
-            "add next_obs_* columns, or a row with an empty action: ends are then learned from it",
+            say("doctor", "last_states_fix"),
         )
 
 
@@ -59,5 +59,6 @@ def copies(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[F
     many = int((equal - 1).sum())
     if many:
         labels = data.labels_of()
-        words = f"{many} episodes begin like another and earn the same, such as {labels[place[equal.argmax()]]!s}"
-        yield Finding(Severity.WARNING, "copies", words, "episode", "if rows were doubled, intervals are too narrow")
+        example = labels[place[equal.argmax()]]
+        words, fix = say("doctor", "copies", episodes=many, example=example), say("doctor", "copies_fix")
+        yield Finding(Severity.WARNING, "copies", words, "episode", fix)

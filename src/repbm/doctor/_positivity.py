@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from repbm.core import PositivityRules
+from repbm.core import PositivityRules, say
 from repbm.data import Trajectories, numbered_states
 from repbm.estimators import Case
 from repbm.inference import leaf_conditions, tree_states
@@ -29,8 +29,9 @@ class Region:
 
     @property
     def sentence(self) -> str:
-        where = " and ".join(self.conditions)
-        return f"{self.action}{f', {where}' if where else ''}: {self.logged} of {self.steps:,} logged"
+        where = f" {say('doctor', 'and')} ".join(self.conditions)
+        what = f"{self.action}{f', {where}' if where else ''}"
+        return say("doctor", "check_region", what=what, logged=self.logged, steps=self.steps)
 
 
 def uncovered_regions(

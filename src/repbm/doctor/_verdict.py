@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from repbm.core import PositivityRules, SupportRules
+from repbm.core import PositivityRules, SupportRules, say
 from repbm.doctor._checks import Check, checks_of
 from repbm.estimators import Case, MarginalCritic, Weights
 from repbm.inference import pareto_k
@@ -135,22 +135,19 @@ class Verdict:
         if self.checks is None:
             last = self.steps_with_valid_weights - 1
             if self.weights:
-                return f"{self.effective_episodes:.0f} effective episodes follow it to the end"
+                return say("doctor", "because_weights", episodes=self.effective_episodes)
             if last >= 0:
-                return f"past step {last} too few episodes follow it"
+                return say("doctor", "because_past", step=last)
             few = self.effective_episodes or 0.0
-            return f"{few:.0f} effective episodes follow it" if few >= 1 else "no episodes follow it"
+            return say("doctor", "because_few", episodes=few) if few >= 1 else say("doctor", "because_none")
         broken = [check.sentence for check in self.checks if not check.holds]
         if broken:
             return "; ".join(broken)
         if self.precision == float("inf"):
-            return "past some step no logged episode follows it, and nothing tells how well its value is known"
+            return say("doctor", "because_unknown")
         if self.precision is not None and not self.precise:
-            return (
-                f"its value is known {self.precision:.1f} times less well than if as many episodes had followed it, "
-                "too little to act on; see the interval"
-            )
-        return "the policy does what was logged often enough, wherever it leads"
+            return say("doctor", "because_imprecise", times=self.precision)
+        return say("doctor", "because_supported")
 
 
 def judge(

@@ -20,6 +20,7 @@ from repbm.estimators._case import Case
 from repbm.estimators._estimate import Estimate
 from repbm.estimators._importance import ImportanceSampling, PerDecisionImportanceSampling
 from repbm.estimators._normalized import NormalizedTerms, PooledTerms
+from repbm.estimators._one_pass import PlainSums, one_pass
 
 
 def group_numbers(first: int, episodes: int, count: int, seed: int) -> Int[np.ndarray, " episodes"]:
@@ -82,6 +83,26 @@ class WeightSums:
                 last_squares=float((last**2).sum()),
                 whole=whole,
                 stepwise=np.bincount(groups, stepwise, count),
+            )
+
+    @classmethod
+    def of_plain(cls, found: PlainSums, returns: Float[np.ndarray, " episodes"], groups: np.ndarray) -> WeightSums:
+        """Where weights are their own scales."""
+        sums, after, squares, last = found
+        count = len(sums)
+        with np.errstate(over="ignore", invalid="ignore"):
+            last_returns = np.bincount(groups, last * returns, count)
+            return cls(
+                log_scales=np.where(sums.any(axis=0), 0.0, -np.inf),
+                sums=sums,
+                after=after,
+                squares=squares,
+                last_scale=0.0 if last.any() else -np.inf,
+                last=np.bincount(groups, last, count),
+                last_returns=last_returns,
+                last_squares=float((last**2).sum()),
+                whole=last_returns,
+                stepwise=after.sum(axis=1),
             )
 
     def __add__(self, other: WeightSums) -> WeightSums:
@@ -163,15 +184,22 @@ class GroupSums:
     def of(cls, case: Case, first: int, count: int, seed: int, softenings: tuple[float, ...] = (0.0,)) -> GroupSums:
         """Of a part of a log, whose first episode has this number."""
         groups = group_numbers(first, len(case.data), count, seed)
-        followed = support(case.data, case.decisions.logged)
+        found = one_pass(case, groups, count, softenings)
+        if found is None:
+            followed = support(case.data, case.decisions.logged)
+            factual, counterfactual = followed.factual_count, followed.counterfactual_count
+            weights = {each: WeightSums.of(case.softened(each), groups, count) for each in softenings}
+        else:
+            factual, counterfactual = found.factual, found.counterfactual
+            weights = {each: WeightSums.of_plain(own, case.returns, groups) for each, own in found.weights.items()}
         return cls(
             sizes=np.bincount(groups, minlength=count).astype(np.float64),
             returns=np.bincount(groups, case.returns, count),
             squared_returns=float((case.returns**2).sum()),
-            alive=followed.alive,
-            factual=followed.factual_count,
-            counterfactual=followed.counterfactual_count,
-            weights={each: WeightSums.of(case.softened(each), groups, count) for each in softenings},
+            alive=case.data.alive,
+            factual=factual,
+            counterfactual=counterfactual,
+            weights=weights,
         )
 
     def __add__(self, other: GroupSums) -> GroupSums:

@@ -10,10 +10,26 @@ from jaxtyping import Bool, Float, Int
 
 from repbm.data import Block, ImportanceWeights, StepValues, Trajectories, log_products, over_blocks
 
-_LARGEST_LOG = 600.0
+LARGEST_LOG = 600.0
 """Logarithms of weights beyond this, either way, are kept relative to the largest of their step."""
 _LARGEST_SQUARED = 1e140
 """Sums of squares of weights beyond this may exceed floating point."""
+
+
+def log_reach(logs: Float[np.ndarray, " steps"]) -> float:
+    """How far from 0 logarithms are, those of 0 aside."""
+    low = logs.min()
+    low = low if low > -np.inf else logs.min(where=logs > -np.inf, initial=0.0)
+    return float(max(-low, logs.max()))
+
+
+def carried_weights(
+    data: Trajectories, last: Float[np.ndarray, " episodes"], groups: Int[np.ndarray, " episodes"], count: int
+) -> Float[np.ndarray, "groups longest"]:
+    """For every group and step, the sum of what episodes that finished before it have at last."""
+    width = data.longest + 1
+    ended = np.bincount(groups * width + data.lengths, last, count * width).reshape(count, width)
+    return np.cumsum(ended, axis=1)[:, :-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +54,12 @@ class Weights:
         def work(block: Block) -> float:
             logs = log_products(ratios(block.entries), block.offsets)
             log_last[block.segments] = logs[block.offsets[1:] - 1]
-            reach = np.abs(logs, where=logs > -np.inf, out=np.zeros_like(logs)).max()
+            reach = log_reach(logs)
             with np.errstate(over="ignore"):
                 np.exp(logs, out=scaled[block.entries])
-            return float(reach)
+            return reach
 
-        if max(over_blocks(work, data.offsets)) <= _LARGEST_LOG:
+        if max(over_blocks(work, data.offsets)) <= LARGEST_LOG:
             return cls(data, scaled, log_last)
         logs = np.concatenate(
             list(over_blocks(lambda block: log_products(ratios(block.entries), block.offsets), data.offsets))
@@ -135,11 +151,10 @@ class Weights:
         self, groups: Int[np.ndarray, " episodes"], count: int, power: int = 1
     ) -> Float[np.ndarray, "groups longest"]:
         """For every group and step, the sum of the last weights, to a power, of episodes that finished before it."""
+        if self.log_scales is None:
+            return carried_weights(self.data, self.last**power, groups, count)
         width = self.data.longest + 1
         cell = groups * width + self.data.lengths
-        if self.log_scales is None:
-            ended = np.bincount(cell, self.last**power, count * width).reshape(count, width)
-            return np.cumsum(ended, axis=1)[:, :-1]
         tops = np.full(width, -np.inf)
         np.maximum.at(tops, self.data.lengths, self.log_last)
         tops[tops == -np.inf] = 0.0

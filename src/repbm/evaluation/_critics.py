@@ -26,6 +26,7 @@ class Critics:
         self.question, self.announce, self.engine, self.shared = question, announce, engine, shared
         self.scores: Comparison | None = None
         self._fitted: dict[tuple[str, Case | None], FittedCritic] = {}
+        self._refits: dict[tuple[str, Case], Refits] = {}
 
     def fitted(self, kind: CriticKind, case: Case) -> FittedCritic:
         """The critic of this kind; one that does not depend on the policy serves all cases of the log."""
@@ -78,8 +79,11 @@ class Critics:
         from repbm.critics import refit_critic
 
         kind, count = critic_kind(spec.critic), self.question.fitting.refits
-        given = {"scores": self.scores, "progress": progress, "engine": self.engine}
-        return refit_critic(case, self._spec(kind), count, self.question.seed, **given)
+        single = self.question.details and kind.uses_model
+        given = {"scores": self.scores, "single": single, "progress": progress, "engine": self.engine}
+        found = refit_critic(case, self._spec(kind), count, self.question.seed, **given)
+        self._refits[kind.name, case] = found
+        return found
 
     def models(self, case: Case) -> dict[str, Model]:
         """The models fitted for this case so far, by the name of their critic."""
@@ -109,6 +113,15 @@ class Critics:
         """A model that was fitted for the policy itself, the first of them."""
         found = (fitted for (_, own), fitted in self._fitted.items() if own is case and fitted.model is not None)
         return next((fitted.model for fitted in found), None)
+
+    def telling_model(self, case: Case) -> tuple[str, Model, Refits | None] | None:
+        """A model to follow the policy in, one that was fitted for it first, with its name and what refits of it gave;
+        None where none was fitted."""
+        known = [(key, fitted.model) for key, fitted in self._fitted.items() if key[1] in (None, case)]
+        for (name, _), model in sorted(known, key=lambda each: each[0][1] is None):
+            if model is not None:
+                return name, model, self._refits.get((name, case))
+        return None
 
     def _spec(self, kind: CriticKind) -> CriticSpec:
         from repbm.critics import CriticSpec

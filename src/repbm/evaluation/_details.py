@@ -17,6 +17,7 @@ from repbm.evaluation._practice import PracticeRegion
 from repbm.inference import (
     Confounding,
     Group,
+    ModelDistribution,
     Resampling,
     ReturnDistribution,
     WeightedSurprises,
@@ -47,7 +48,8 @@ class PolicyDetails:
     frequent. `groups`: who gains and who loses. `individuals_by`: the estimator whose individual values are shown.
     `confounding`: what hidden causes could make of the answer, where that is the corrected estimate.
     `returns`: how returns are spread under the policy. `guaranteed`: bounds on the value that need no model, where the
-    log says how probable its actions were. `regions`: where it differs from what was done.
+    log says how probable its actions were. `regions`: where it differs from what was done. `model_returns`: how returns
+    are spread in a model, where one was fitted.
     """
 
     actions: tuple[tuple[str, float, float], ...] = ()
@@ -57,6 +59,7 @@ class PolicyDetails:
     returns: ReturnDistribution | None = None
     guaranteed: tuple[float, float] | None = None
     regions: tuple[PracticeRegion, ...] = ()
+    model_returns: ModelDistribution | None = None
 
     def __repr__(self) -> str:
         return f"PolicyDetails({len(self.actions)} actions, {len(self.groups)} groups)"
@@ -73,7 +76,11 @@ class PolicyDetails:
             hidden = Confounding(**{name: _tuple(value) for name, value in hidden.items()})
         regions = tuple(map(PracticeRegion.stored, stored["regions"]))
         spread = None if stored["returns"] is None else ReturnDistribution.of(stored["returns"])
-        return cls(actions, groups, stored["individuals_by"], hidden, spread, _tuple(stored["guaranteed"]), regions)
+        # Results of before the model was asked do not have it.
+        modeled = stored.get("model_returns")
+        modeled = None if modeled is None else ModelDistribution.of(modeled)
+        bounds = _tuple(stored["guaranteed"])
+        return cls(actions, groups, stored["individuals_by"], hidden, spread, bounds, regions, modeled)
 
 
 def action_shares(case: Case) -> tuple[tuple[str, float, float], ...]:

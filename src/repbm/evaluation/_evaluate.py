@@ -11,8 +11,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from repbm.core import FailsElsewhere, InputError, Progress, Thresholds
-from repbm.data import Trajectories
-from repbm.doctor import Verdict, can_be_answered, examine, possible_returns, refusals, verdict_of
+from repbm.data import Informative, Trajectories
+from repbm.doctor import Backtest, Verdict, can_be_answered, examine, possible_returns, refusals, verdict_of
 from repbm.engines import Engine, opens_engine
 from repbm.estimators import (
     Case,
@@ -28,6 +28,7 @@ from repbm.estimators import (
     as_estimator,
     default_estimators,
 )
+from repbm.evaluation._asked import asked_case, fitted_case
 from repbm.evaluation._cohort import cohort
 from repbm.evaluation._critics import Critics, critic_kind
 from repbm.evaluation._details import (
@@ -42,17 +43,18 @@ from repbm.evaluation._details import (
     support_of_individuals,
 )
 from repbm.evaluation._everyone import everyone as all_individuals
+from repbm.evaluation._model_returns import spread_in_model
 from repbm.evaluation._options import Fitting, Question, Reading
 from repbm.evaluation._outcome import Outcome, Scale
 from repbm.evaluation._practice import practice_regions
-from repbm.evaluation._prepare import read, weighs, with_behavior
+from repbm.evaluation._prepare import informative_columns, read, weighs, with_behavior
 from repbm.evaluation._record import described, episodes_table, record
 from repbm.evaluation._result import Evaluation
 from repbm.evaluation._shared import Shared, SharedCritics
 from repbm.evaluation._similar import compared
 from repbm.evaluation._steps import Steps
 from repbm.evaluation._tables import Tables
-from repbm.evaluation._whole import all_episodes
+from repbm.evaluation._whole import AllEpisodes
 from repbm.inference import Resampling
 from repbm.logs import Source, read_individuals
 from repbm.policies import ObservationPolicy, Policy
@@ -110,15 +112,19 @@ def evaluate(
     steps = Steps(progress)
     steps.begin("reading the log")
     shared = shared or Shared()
-    drawn = read(log, policies, asked, question, shared)
-    data = drawn.data
-    examination = shared.once(("examination", id(data)), lambda: examine(data, thresholds=thresholds))
+    summed = AllEpisodes(policies, question, steps.note)
+    drawn = read(log, policies, asked, question, shared, summed)
+    log_data = drawn.data
+    examination = shared.once(("examination", id(log_data)), lambda: examine(log_data, thresholds=thresholds))
+    columns, data = informative_columns(log_data, shared)
     new = None
     if individuals is not None:
-        new = read_individuals(individuals, data.observation_names, reading.columns, data.encoding)
+        new = read_individuals(individuals, log_data.observation_names, reading.columns, log_data.encoding)
+        new = new if columns is None else new.among(columns)
 
     steps.begin("asking the policies")
-    cases = {name: _case(data, name, one, question) for name, one in policies.items()}
+    asking = {name: asked_case(log_data, name, one, question) for name, one in policies.items()}
+    cases = {name: fitted_case(case, columns, data) for name, case in asking.items()}
     learned = None
     acts = any(isinstance(case.policy, ObservationPolicy) for case in cases.values())
     if data.behavior is None and (weighs(asked, cases) or (acts and len(data) > 1)):
@@ -129,7 +135,7 @@ def evaluate(
     chosen = {name: _default(case) if asked is None else asked for name, case in cases.items()}
 
     steps.plan(chosen, fitting.refits, details)
-    whole = all_episodes(drawn, policies, question, steps.note)
+    whole = summed.of(drawn)
     critics = Critics(question, steps.note, engine, shared.once(("critics", id(data)), SharedCritics))
     critics.prepare((spec, case) for name, case in cases.items() for spec in chosen[name])
     tables = Tables(level, Resampling(data, seed, thresholds.intervals), thresholds, learned, drawn.note, outcome.sign)
@@ -144,31 +150,32 @@ def evaluate(
         verdicts[name] = _judged(case, critics, question)
         tables.add_diagnostics(name, case, critics.policy_model(case), whole.get(name))
         tables.settle(name, verdicts[name])
-        models |= {(name, critic): model for critic, model in critics.models(case).items()}
+        models |= {(name, critic): _of_log(model, columns, log_data) for critic, model in critics.models(case).items()}
     found = {name: PolicyDetails() for name in cases}
     tested = None
     if details:
+        if critics.scores is not None and models:
+            tested = held_out_backtest(next(iter(cases.values())), critics.scores, question, steps.note)
         for name, case in cases.items():
             steps.look_closer(name)
-            found[name] = _details(tables, critics, name, case, len(cases), question)
+            found[name] = _details(tables, critics, name, case, len(cases), question, tested)
             rows, starts = shown(len(data), len(cases)), data.initial_observations
             tables.compare(name, "log", compared(case, starts, rows, thresholds, logged=True))
             if new is not None:
                 tables.compare(name, "new", compared(case, new.states, np.arange(len(new.states)), thresholds, False))
-        if critics.scores is not None and models:
-            tested = held_out_backtest(next(iter(cases.values())), critics.scores, question, steps.note)
     for name, case in cases.items():
         tables.refuse(name, "log", refusals(case, case.data.initial_observations, thresholds))
         if new is not None:
             tables.refuse(name, "new", refusals(case, new.states, thresholds))
     steps.end()
     scores, first = critics.scores, next(iter(cases.values()))
+    left_out = "" if columns is None else columns.note
     return Evaluation(
         *tables.frames(),
         ranking=tables.ranking(),
-        episodes=episodes_table(first),
+        episodes=episodes_table(next(iter(asking.values()))),
         scale=Scale.of(first),
-        cohort=cohort(first) if details else None,
+        cohort=cohort(next(iter(asking.values()))) if details else None,
         examination=replace(examination, verdicts=verdicts),
         backtest=tested,
         policies=found,
@@ -176,9 +183,11 @@ def evaluate(
         if scores is None
         else [{**asdict(score), "chosen": score.dynamics == scores.chosen} for score in scores.scores],
         behavior=None if learned is None else described(learned),
-        run=record(log, policy, policies, chosen, asked is None, individuals, data, question, engine, new),
+        run=record(
+            log, policy, policies, chosen, asked is None, individuals, log_data, question, engine, new, left_out
+        ),
         models=models,
-        everyone=all_individuals(drawn, tables, critics, cases, question) if everyone else None,
+        everyone=all_individuals(drawn, tables, critics, cases, question, columns) if everyone else None,
     ).numbered()
 
 
@@ -189,14 +198,6 @@ def _policies(given: Any) -> dict[str, Policy]:
         return {str(name): as_policy(one) for name, one in given.items()}
     policy = as_policy(given)
     return {given if isinstance(given, str) else policy.name: policy}
-
-
-def _case(data: Trajectories, name: str, policy: Policy, question: Question) -> Case:
-    try:
-        return Case.of(data, policy, question.discount, question.horizon)
-    except InputError as fault:
-        where = f"{name} ({fault.where})" if fault.where else name
-        raise fault.at(where) from fault
 
 
 def _default(case: Case) -> list[EstimatorSpec]:
@@ -214,6 +215,13 @@ def _default(case: Case) -> list[EstimatorSpec]:
             fix="add a column behavior_prob, or give the policy as a function",
         )
     return chosen
+
+
+def _of_log(model: Model, columns: Informative | None, data: Trajectories) -> Model:
+    """The model for states that have all columns of the log."""
+    from repbm.models import WidenedModel
+
+    return model if columns is None else WidenedModel.of(model, columns, data.observation_names)
 
 
 def _added_whole(tables: Tables, spec: EstimatorSpec, name: str, sums: GroupSums | None) -> bool:
@@ -263,7 +271,13 @@ def _judged(case: Case, critics: Critics, question: Question) -> Verdict:
 
 
 def _details(
-    tables: Tables, critics: Critics, name: str, case: Case, policies: int, question: Question
+    tables: Tables,
+    critics: Critics,
+    name: str,
+    case: Case,
+    policies: int,
+    question: Question,
+    tested: Backtest | None,
 ) -> PolicyDetails:
     teller = tables.individuals_by(name)
     groups = ()
@@ -279,5 +293,7 @@ def _details(
         fitted = critics.for_estimator(tables.spec(name, answer["estimator"]), case)
         hidden = None if fitted is None else hidden_causes(case, fitted.critic, answer, question)
     returns = spread_of_returns(case, tables.resampling, question)
+    telling = critics.telling_model(case)
+    modeled = None if telling is None else spread_in_model(case, *telling, tested, question)
     bounds, regions = model_free_bounds(case, question), practice_regions(case)
-    return PolicyDetails(action_shares(case), groups, teller, hidden, returns, bounds, regions)
+    return PolicyDetails(action_shares(case), groups, teller, hidden, returns, bounds, regions, modeled)

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from repbm.core import InputError
-from repbm.data import Encoding
+from repbm.data import Encoding, Informative
 from repbm.doctor import possible_returns, refusals
 from repbm.estimators import Case, Corrected, DirectMethod, Estimate, Estimator
 from repbm.evaluation._critics import Critics
@@ -40,8 +40,18 @@ class Everyone:
         shutil.rmtree(parts)
 
 
-def everyone(drawn: Drawn, tables: Tables, critics: Critics, cases: Mapping[str, Case], question: Question) -> Everyone:
-    """The individuals of a log, by the estimators whose individual values are shown."""
+def everyone(
+    drawn: Drawn,
+    tables: Tables,
+    critics: Critics,
+    cases: Mapping[str, Case],
+    question: Question,
+    columns: Informative | None = None,
+) -> Everyone:
+    """The individuals of a log, by the estimators whose individual values are shown.
+
+    `columns` are those that these were fitted to, where not to all.
+    """
     tellers = [teller for name, case in cases.items() if (teller := _teller(name, case, tables, critics)) is not None]
     if not tellers:
         raise InputError(
@@ -57,6 +67,7 @@ def everyone(drawn: Drawn, tables: Tables, critics: Critics, cases: Mapping[str,
         done = 0
         for rows in scan.first_rows(PART_STEPS):
             found, lacking = _read(rows, scan, drawn, question, done)
+            found = found if columns is None else found.among(columns)
             for teller in tellers:
                 yield _numbered(teller.rows(found, lacking, question), rows, scan)
             done += len(rows)

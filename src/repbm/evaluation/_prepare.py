@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from repbm.data import Trajectories
+from repbm.data import Informative, Trajectories
 from repbm.doctor import examine
 from repbm.estimators import Case, EstimatorSpec
 from repbm.evaluation._critics import critic_kind
 from repbm.evaluation._options import Question
 from repbm.evaluation._shared import Shared
+from repbm.evaluation._whole import AllEpisodes
 from repbm.logs import Drawn, Source, draw_log
 from repbm.policies import LearnedBehavior, Policy, learn_behavior
 
@@ -21,6 +22,7 @@ def read(
     asked: Sequence[EstimatorSpec] | None,
     question: Question,
     shared: Shared,
+    summed: AllEpisodes,
 ) -> Drawn:
     """The log, or what memory allows of it, cut at the horizon; observations only where somebody looks at them."""
     shared.about(log, question)
@@ -28,7 +30,7 @@ def read(
     needs = any(policy.needs_observations for policy in policies.values())
     needs = needs or any(spec.critic is not None for spec in asked or ())
 
-    drawn = _opened(log, keep, needs, question, shared)
+    drawn = _opened(log, keep, needs, question, shared, summed)
     data = drawn.data
     if data.behavior is None and not data.observations.shape[1] and weighs(asked, {}) and len(data) > 1:
         # Read again: the behavior is learned from observations.
@@ -36,7 +38,14 @@ def read(
     return drawn
 
 
-def _opened(log: Source | Trajectories, keep: Sequence[str], needs: bool, question: Question, shared: Shared) -> Drawn:
+def _opened(
+    log: Source | Trajectories,
+    keep: Sequence[str],
+    needs: bool,
+    question: Question,
+    shared: Shared,
+    summed: AllEpisodes | None = None,
+) -> Drawn:
     """Some columns of the log."""
 
     def drawn_log() -> Drawn:
@@ -49,6 +58,7 @@ def _opened(log: Source | Trajectories, keep: Sequence[str], needs: bool, questi
                 options.memory,
                 question.seed,
                 question.thresholds.memory,
+                along=(lambda scan: None) if summed is None else summed.while_drawn,
                 columns=options.columns,
                 keep=keep,
                 ends=options.ends,
@@ -69,7 +79,21 @@ def prepare(log: Source | Trajectories, question: Question, shared: Shared) -> T
     shared.about(log, question)
     data = _opened(log, (), True, question, shared).data
     shared.once(("examination", id(data)), lambda: examine(data, thresholds=question.thresholds))
-    return data if data.behavior is not None or len(data) < 2 else with_behavior(data, question, shared)[1]
+    told = informative_columns(data, shared)[1]
+    return told if told.behavior is not None or len(told) < 2 else with_behavior(told, question, shared)[1]
+
+
+def informative_columns(data: Trajectories, shared: Shared) -> tuple[Informative | None, Trajectories]:
+    """Which columns tell something, where not all do, and the log without the others: what is fitted, is fitted to it.
+
+    Left out here and not where the log is read: policies, tables and new individuals have the columns of the log.
+    """
+
+    def look() -> tuple[Informative | None, Trajectories]:
+        found = Informative.of(data)
+        return found, data if found is None else found.log(data)
+
+    return shared.once(("informative", id(data)), look)
 
 
 def with_behavior(data: Trajectories, question: Question, shared: Shared) -> tuple[LearnedBehavior, Trajectories]:

@@ -62,6 +62,7 @@ def record(
     question: Question,
     engine: Engine,
     new: Individuals | None = None,
+    left_out: str = "",
 ) -> dict[str, Any]:
     """How the result was made: enough to make it again where everything was given as words."""
     path = Path(log) if isinstance(log, str | Path) and stands_for_files(log) else None
@@ -70,7 +71,7 @@ def record(
         "version": __version__,
         "log_sha256": fingerprint(data if path is None else path),
         "reading": (data.encoding or Encoding.of_names(data.names)).to_dict(),
-        "notes": _notes(policies, data, new),
+        "notes": [*_notes(policies, data, new), *([left_out] if left_out else [])],
         "numbered_episodes": data.labels_of().dtype.kind in "iu",
         "rules": {name: one.text for name, one in policies.items()},
         "arguments": {

@@ -13,6 +13,7 @@ import polars as pl
 from repbm.core import InputError, needs_networks, stream
 from repbm.core._toml import one_of, settings, several, value, values
 from repbm.estimators import Case
+from repbm.experiments._critics import UNLIMITED
 from repbm.experiments._experiment import Announce, Experiment, Task, Worker
 from repbm.experiments._gain import SETTINGS, gains
 from repbm.experiments._objectives import checked_objective
@@ -140,9 +141,9 @@ class Balance(Experiment):
 
     def _one(self, case: Case, point: Point, objective: Objective, horizon: int, seed: int) -> Model:
         if point.fit == "tabular":
-            return fit_tabular(case.data, case.support, objective, horizon)
+            return fit_tabular(case.data, case.support, objective, horizon, UNLIMITED)
         if point.fit == "precise":
-            return fit_closed_form(case.data, case.support, objective, horizon, seed)
+            return fit_closed_form(case.data, case.support, objective, horizon, seed, rules=UNLIMITED)
         settings = replace(self.residual, hidden=point.units)
         return fit_network(case.data, case.support, objective, horizon, seed, settings)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from repbm.core import InputError, RolloutRules, Thresholds
+from repbm.core import FitRules, InputError, RolloutRules, Thresholds
 from repbm.critics import CRITICS, CriticKind, CriticSpec, ModelCriticKind, fit_critic, fit_model_critics
 from repbm.estimators import ESTIMATORS, Case, Critic, DirectMethod, Estimator
 from repbm.experiments._objectives import named_objective
@@ -16,6 +16,8 @@ from repbm.models import CLOSED_FORM, OneKindFit, PaperFit
 
 _ONE = Thresholds(rollouts=RolloutRules(steps=1))
 """One rollout a logged step, as in the stored runs."""
+UNLIMITED = FitRules(weight_limit=float("inf"))
+"""Weights as in the stored runs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,7 @@ class Critics:
             return self._published[name]()
         if name in PRECISE:
             kind: CriticKind = ModelCriticKind(PRECISE[name])
-            spec = CriticSpec(kind, OneKindFit((CLOSED_FORM,)), thresholds=_ONE)
+            spec = CriticSpec(kind, OneKindFit((CLOSED_FORM,), rules=UNLIMITED, bounded=False), thresholds=_ONE)
             return fit_critic(case, spec, self.seed).critic
         return fit_critic(case, CriticSpec(CRITICS[name], thresholds=_ONE), self.seed).critic
 

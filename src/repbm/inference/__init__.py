@@ -7,6 +7,7 @@ from repbm.inference._difference import difference
 from repbm.inference._distribution import ReturnDistribution, ReturnFigure, return_distribution
 from repbm.inference._guaranteed import guaranteed_bounds
 from repbm.inference._intervals import Interval, Resampling, groups_of, interval, standard_error
+from repbm.inference._model_distribution import ModelDistribution, largest_gap, model_figures
 from repbm.inference._ranking import Contender, contender, paired_difference, probabilities_best
 from repbm.inference._refits import Refits
 from repbm.inference._selection import Selection, selection
@@ -21,6 +22,7 @@ __all__ = [
     "Contender",
     "Group",
     "Interval",
+    "ModelDistribution",
     "Refits",
     "Resampling",
     "ReturnDistribution",
@@ -37,7 +39,9 @@ __all__ = [
     "groups_of",
     "guaranteed_bounds",
     "interval",
+    "largest_gap",
     "leaf_conditions",
+    "model_figures",
     "paired_difference",
     "pareto_k",
     "probabilities_best",

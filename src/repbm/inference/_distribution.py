@@ -1,4 +1,4 @@
-"""Beyond the mean: how returns are spread under the policy, by weighting whole episodes."""
+"""Beyond the mean: how returns are spread under the policy, by weighting whole episodes and by a model's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from repbm.core import DistributionRules
 from repbm.inference._intervals import Resampling, percentile
@@ -69,23 +69,55 @@ def return_distribution(
     if effective < rules.fewest_effective_episodes:
         needed = f"{rules.fewest_effective_episodes:g} are needed"
         return ReturnDistribution(effective, reason=f"only {effective:.1f} effective episodes follow it, {needed}")
-    order = np.argsort(returns, kind="stable")
-    told = _spread(returns[order], weights[order][None], rules)[:, 0]
-    logged = _spread(returns[order], np.ones((1, len(returns))), rules)[:, 0]
-    drawn = _resampled(returns[order], weights[order], resampling.groups[order], resampling, rules)
+    told, now = (figures_of(returns, each, thresholds, rules) for each in (weights, np.ones(len(returns))))
+    drawn = resampled_figures(returns, weights, resampling.groups, resampling, thresholds, rules)
+    ends = [_ends(draws, level) for draws in drawn]
+    return ReturnDistribution(effective, named_figures(told, ends, now, thresholds, rules))
+
+
+def named_figures(
+    told: Float[np.ndarray, " figures"],
+    ends: Sequence[tuple[float | None, float | None]],
+    logged: Float[np.ndarray, " figures"],
+    thresholds: Sequence[float],
+    rules: DistributionRules,
+) -> tuple[ReturnFigure, ...]:
+    """Figures in the order of `figures_of`, with the ends of their intervals."""
     kinds = [("quantile", at) for at in rules.quantiles] + [("worst", rules.worst)]
-    figures = [
-        ReturnFigure(kind, at, float(one), *_ends(draws, level), float(now))
-        for (kind, at), one, draws, now in zip(kinds, told, drawn, logged, strict=True)
-    ]
-    mass = resampling.counts @ np.bincount(resampling.groups, weights, resampling.count)
-    for at in thresholds:
-        below = returns < at
-        part = resampling.counts @ np.bincount(resampling.groups, weights * below, resampling.count)
-        draws = np.divide(part, mass, out=np.full_like(mass, np.nan), where=mass > 0)
-        value = float(weights[below].sum() / weights.sum())
-        figures.append(ReturnFigure("below", float(at), value, *_ends(draws, level), float(below.mean())))
-    return ReturnDistribution(effective, tuple(figures))
+    kinds += [("below", float(at)) for at in thresholds]
+    return tuple(
+        ReturnFigure(kind, at, float(one), *between, float(now))
+        for (kind, at), one, between, now in zip(kinds, told, ends, logged, strict=True)
+    )
+
+
+def figures_of(
+    returns: Float[np.ndarray, " episodes"],
+    weights: Float[np.ndarray, " episodes"],
+    thresholds: Sequence[float],
+    rules: DistributionRules,
+) -> Float[np.ndarray, " figures"]:
+    """Quantiles, the mean of the worst, and the shares below thresholds."""
+    order = np.argsort(returns, kind="stable")
+    shares = [float(weights[returns < at].sum() / weights.sum()) for at in thresholds]
+    return np.append(_spread(returns[order], weights[order][None], rules)[:, 0], shares)
+
+
+def resampled_figures(
+    returns: Float[np.ndarray, " episodes"],
+    weights: Float[np.ndarray, " episodes"],
+    groups: Int[np.ndarray, " episodes"],
+    resampling: Resampling,
+    thresholds: Sequence[float],
+    rules: DistributionRules,
+) -> Float[np.ndarray, "figures draws"]:
+    """The same on every resampled log; `groups` are those that episodes are drawn in."""
+    order = np.argsort(returns, kind="stable")
+    found = _resampled(returns[order], weights[order], groups[order], resampling, rules)
+    mass = resampling.counts @ np.bincount(groups, weights, resampling.count)
+    below = [resampling.counts @ np.bincount(groups, weights * (returns < at), resampling.count) for at in thresholds]
+    shares = [np.divide(part, mass, out=np.full_like(mass, np.nan), where=mass > 0) for part in below]
+    return np.stack([*found, *shares])
 
 
 def _spread(

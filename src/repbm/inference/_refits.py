@@ -21,6 +21,8 @@ class Refits:
 
     values: Float[np.ndarray, "refits episodes"]
     counts: Int[np.ndarray, "refits episodes"]
+    returns: Float[np.ndarray, "refits draws"] | None = None
+    """What single episodes earn that the refitted models drew for the individuals of their own logs."""
 
     def interval(self, value: float, level: float) -> Interval:
         """value +- t * (standard deviation over refits of the mean over their own initial states)."""

@@ -158,11 +158,10 @@ def _coded(series: pl.Series) -> Categorical:
     if high - low > _FEW_LABELS:
         return Categorical.of(series.to_numpy())
     chunks = [chunk.to_numpy() for chunk in series.get_chunks()]
-    present = np.zeros(high - low + 1, dtype=bool)
-    for chunk in chunks:
-        present[chunk - low if low else chunk] = True
+    chunks = [(chunk - low if low else chunk).astype(np.uint8) for chunk in chunks]
+    present = np.add.reduce([np.bincount(chunk, minlength=high - low + 1) for chunk in chunks]) > 0
     place = (np.cumsum(present) - 1).astype(np.int8)
-    codes = np.concatenate([place[chunk - low if low else chunk] for chunk in chunks])
+    codes = np.concatenate([chunk.view(np.int8) if present.all() else place[chunk] for chunk in chunks])
     return Categorical(codes, tuple((np.flatnonzero(present) + low).tolist()))
 
 

@@ -58,18 +58,19 @@ def draw_log(
     memory: float | None = None,
     seed: int = 0,
     sizes: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
+    along: Callable[[Scan], Callable[[Trajectories], None] | None] = lambda scan: None,
     **options: Any,
 ) -> Drawn:
     """Read a log (see `read_log`, which takes the same further options), within about `memory` bytes.
 
     Of Parquet files that would need more a sample of whole episodes is read, as large as fits: evenly spread over
-    episodes in the order of their length and of how often they have each frequent action.
+    episodes in the order of their length and of how often they have each frequent action. `along` is asked about such
+    files; what it returns, if anything, is given all episodes, a part at a time, while the sample is taken from them.
     """
     scan = None if memory is None else _too_large(source, memory, sizes, options)
     if scan is None or memory is None:
         return Drawn(read_log(source, **options))
-    where = str(source)
-    frame, episodes = scan.sample(_drawn_steps(memory, len(scan.layout.observations), sizes), seed)
+    where, steps = str(source), _drawn_steps(memory, len(scan.layout.observations), sizes)
 
     def read(rows: pl.DataFrame) -> Trajectories:
         try:
@@ -80,6 +81,8 @@ def draw_log(
             place = f"{where}, {row} of those read together" if row else where
             raise fault.at(place) from fault
 
+    visit = along(scan)
+    frame, episodes = scan.sample(steps, seed, None if visit is None else lambda rows: visit(read(rows)))
     drawn = Drawn(read(frame), scan, episodes, read)
     encoding = drawn.data.encoding or Encoding.of_names(drawn.data.names)
     notes = (f"the log is larger than memory allows: answers are {drawn.note}", *encoding.notes)

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from repbm.core import InputError, nearest
-from repbm.data import LARGEST_OBSERVATION, Coding, Encoding
+from repbm.data import LARGEST_OBSERVATION, Coding, Encoding, Informative
 from repbm.logs._columns import Columns
 from repbm.logs._encode import encoded
 from repbm.logs._faults import Faults
@@ -26,6 +26,11 @@ class Individuals:
     labels: list[str]
     states: Float[np.ndarray, "individuals dimensions"]
     notes: list[str] = field(default_factory=list)
+
+    def among(self, columns: Informative) -> Individuals:
+        """With the columns that tell something alone."""
+        said = columns.unlike(self.states)
+        return Individuals(self.labels, columns.narrowed(self.states), [*self.notes, *([said] if said else [])])
 
 
 def read_individuals(

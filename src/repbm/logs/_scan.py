@@ -4,25 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from repbm.core import InputError, stream
+from repbm.core import InputError, Label, stream
+from repbm.logs._ahead import ahead
+from repbm.logs._columns import Columns
 from repbm.logs._ends import column_of
 from repbm.logs._faults import Faults
 from repbm.logs._files import Part, file_part, files_of, guarded, is_parquet, stands_for_files
 from repbm.logs._layout import Asked, Layout
 from repbm.logs._part_layout import layout_of
-from repbm.logs._tables import Source
+from repbm.logs._runs import runs
+from repbm.logs._tables import Source, Table
 from repbm.logs._typed import typed
 
 _LOOKED_AT = 100_000
 """So many first rows tell what columns hold."""
 _COUNTED_ACTIONS = 4
 """The most frequent actions, by which a sample is spread."""
+_PART = 1 << 20
+"""So many steps are in memory at a time."""
+_PIECE = 1 << 20
+"""So many rows of two columns are looked at together."""
+_COUNT = "action "
 _ROW, _FILE, _EPISODE = "row of the scan", "file of the scan", "episode of the scan"
 
 
@@ -64,43 +73,58 @@ class Scan:
         """Every column to read, each once."""
         return list(dict.fromkeys([*self.layout.columns, *self.further]))
 
-    def sample(self, steps: int, seed: int) -> tuple[pl.DataFrame, int]:
+    def sample(
+        self, steps: int, seed: int, along: Callable[[pl.DataFrame], None] | None = None
+    ) -> tuple[pl.DataFrame, int]:
         """The rows of episodes that together have about so many steps, and how many episodes there are in all.
 
         Stratified: of all episodes in the order of their length, and then of how often they have each frequent action,
-        evenly spread ones are taken. So every kind of episode is there as often as in the whole log.
+        evenly spread ones are taken. So every kind of episode is there as often as in the whole log. `along` is given
+        all rows, a part at a time, as the sample is taken from them: files are then read once for both.
         """
         every = self.episodes
         count = max(2, int(min(1.0, steps / max(self.rows, 1)) * len(every)))
         shift = float(stream(seed, "sampled-episodes").random())
         places = np.unique(((np.arange(count) + shift) * (len(every) / count)).astype(np.int64).clip(0, len(every) - 1))
-        chosen = every[places][_EPISODE]
-        rows = self._lazy().filter(pl.col(_EPISODE).is_in(chosen.implode())).select(self.columns)
-        return guarded(lambda: rows.collect(engine="streaming"), str(self.paths[0])), len(every)
+        chosen, own = every[places], self.layout.episode
+        if along is not None:
+            return self._taken_along(chosen, along), len(every)
+        # Rows are numbered only where that is the name of an episode: it takes a third longer.
+        every_row = self._lazy() if own is None else pl.concat(self._files)
+        rows = every_row.filter(pl.col(own or _EPISODE).is_in(chosen[_EPISODE].implode())).select(self.columns)
+        return self._read(rows), len(every)
 
-    def parts(self, steps: int) -> Iterator[pl.DataFrame]:
+    def _taken_along(self, chosen: pl.DataFrame, along: Callable[[pl.DataFrame], None]) -> pl.DataFrame:
+        """The rows of these episodes, whose own stand together."""
+        firsts, ends = np.sort(chosen["first"].to_numpy()), np.sort(chosen["last"].to_numpy()) + 1
+        taken, start = [], 0
+        for frame in self.parts():
+            own = slice(*np.searchsorted(firsts, [start, start + len(frame)]))
+            change = np.zeros(len(frame) + 1, dtype=np.int8)
+            change[firsts[own] - start] += 1
+            change[ends[own] - start] -= 1
+            taken.append(frame.filter(pl.Series(np.cumsum(change[:-1], dtype=np.int8) > 0)))
+            along(frame)
+            start += len(frame)
+        return pl.concat(taken)
+
+    def parts(self, steps: int = _PART) -> Iterator[pl.DataFrame]:
         """All rows, about so many at a time, no episode in two parts.
 
         Where the rows of every episode stand together these are pieces of the files; else every part is gathered from
-        all of them, which takes longer.
+        all of them, which takes longer. The next part is read while the caller works on one.
         """
         count = -(-self.rows // steps)
-        if self._together:
+        if self.together:
             ends = np.sort(self.episodes["last"].to_numpy()) + 1
-            borders = np.unique(
-                np.concatenate(
-                    [[0], ends[np.searchsorted(ends, self.rows * np.arange(1, count) // count)], [self.rows]]
-                )
-            )
-            for start, stop in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):
-                rows = self._lazy().slice(start, stop - start).select(self.columns)
-                yield guarded(lambda rows=rows: rows.collect(engine="streaming"), str(self.paths[0]))
+            marks = ends[np.searchsorted(ends, self.rows * np.arange(1, count) // count)]
+            borders = np.unique(np.concatenate([[0], marks, [self.rows]])).tolist()
+            pieces = (partial(self._between, start, stop, self.columns) for start, stop in pairwise(borders))
+            yield from ahead(pieces)
             return
-        for k in range(count):
-            rows = self._lazy().filter(pl.col(_EPISODE).hash(0) % count == k).select(self.columns)
-            part = guarded(lambda rows=rows: rows.collect(engine="streaming"), str(self.paths[0]))
-            if len(part):
-                yield part
+        named = pl.col(_EPISODE)
+        gathered = (self._lazy().filter(named.hash(0) % count == k).select(self.columns) for k in range(count))
+        yield from filter(len, ahead(partial(self._read, rows) for rows in gathered))
 
     def first_rows(self, steps: int) -> Iterator[pl.DataFrame]:
         """The first row of every episode, of those in about so many rows at a time."""
@@ -119,52 +143,77 @@ class Scan:
 
         An episode in two files is an error, and so is one in pieces without a column that tells the order.
         """
+        action, common = self.layout.action, self._frequent
+        found = None
+        if self.layout.episode is not None:
+            found = runs(self._pieces([self.layout.episode, action]), self.layout.episode, action, common.to_list())
+        found = self._gathered() if found is None else found.rename({"episode": _EPISODE})
+        keys = ["length", *(f"{_COUNT}{k}" for k in range(len(common)))]
+        return found[np.lexsort([_narrow(found[key]) for key in reversed(keys)])]
+
+    def _gathered(self) -> pl.DataFrame:
+        """The same where rows of an episode may be apart, in the order of their first rows."""
         action = pl.col(self.layout.action)
-        common = _head(self.paths[0], [self.layout.action])[self.layout.action].drop_nulls().value_counts(sort=True)
-        # Of equally frequent ones the first by name: nothing may depend on the order in which threads count.
-        common = common.sort("count", self.layout.action, descending=[True, False])[self.layout.action][
-            :_COUNTED_ACTIONS
-        ]
-        counted = [(action == label).sum().alias(f"action {k}") for k, label in enumerate(common)]
-        found = guarded(
-            lambda: (
-                self._lazy()
-                .group_by(_EPISODE)
-                .agg(
-                    action.is_not_null().sum().alias("length"),
-                    *counted,
-                    pl.col(_ROW).min().alias("first"),
-                    pl.col(_ROW).max().alias("last"),
-                    pl.len().alias("rows"),
-                    pl.col(_FILE).min().alias("file"),
-                    pl.col(_FILE).max().alias("last file"),
-                )
-                .collect(engine="streaming")
-            ),
-            str(self.paths[0]),
+        counted = [(action == label).sum().alias(f"{_COUNT}{k}") for k, label in enumerate(self._frequent)]
+        found = self._read(
+            self._lazy()
+            .group_by(_EPISODE)
+            .agg(
+                action.is_not_null().sum().alias("length"),
+                *counted,
+                pl.col(_ROW).min().alias("first"),
+                pl.col(_ROW).max().alias("last"),
+                pl.len().alias("rows"),
+                pl.col(_FILE).min().alias("file"),
+                pl.col(_FILE).max().alias("last file"),
+            )
+            .sort("first")
         )
         empty = found.filter(pl.col(_EPISODE).is_null())
         if len(empty):
             file, row = empty.select("file", "first").row(0)
-            before = sum(_count(path) for path in self.paths[:file])
+            before = sum(self._counts[:file])
             raise InputError(
                 f"column '{self.layout.episode}' is empty", where=f"{self.paths[file]}, row {row - before + 1}"
             )
-        split = found.filter(pl.col("file") != pl.col("last file")).sort("first")
+        split = found.filter(pl.col("file") != pl.col("last file"))
         if len(split):
             name, one, other = split.row(0)[0], *split.select("file", "last file").row(0)
             raise InputError(
                 f"episode {name} is in {self.paths[one]} and in {self.paths[other]}",
                 fix=f"keep an episode in one file; if they are different episodes, make '{self.layout.episode}' unique",
             )
-        torn = found.filter(pl.col("last") - pl.col("first") + 1 != pl.col("rows")).sort("first")
+        torn = found.filter(pl.col("last") - pl.col("first") + 1 != pl.col("rows"))
         if len(torn) and self.layout.step is None:
             raise InputError(
                 f"the rows of episode {torn[_EPISODE][0]} are apart, and no column 'step' tells their order",
                 where=str(self.paths[torn["file"][0]]),
                 fix="keep the rows of an episode together and in order, or add a column 'step'",
             )
-        return found.drop("file", "last file").sort("length", *(f"action {k}" for k in range(len(common))), "first")
+        return found.drop("file", "last file")
+
+    @cached_property
+    def labels(self) -> tuple[Label, ...]:
+        """All actions of the log."""
+        name, every = self.layout.action, self.episodes
+        frequent = [column for column in every.columns if column.startswith(_COUNT)]
+        if every.select(pl.sum_horizontal(pl.col(frequent).sum())).item() == every["length"].sum():
+            distinct = self._frequent
+        else:
+            distinct = self._read(pl.concat(self._files).select(pl.col(name).unique()))[name].drop_nulls()
+        return (
+            Columns(Table({name: distinct}, len(distinct), (str(self.paths[0]),), (len(distinct),)))
+            .labels(name, "an action")
+            .labels
+        )
+
+    @cached_property
+    def _frequent(self) -> pl.Series:
+        """The most frequent actions, as far as first rows tell."""
+        action = self.layout.action
+        found = _head(self.paths[0], [action])[action].drop_nulls().value_counts(sort=True)
+        # Of equally frequent ones the first by name: nothing may depend on the order in which threads count.
+        return found.sort("count", action, descending=[True, False])[action][:_COUNTED_ACTIONS]
 
     @property
     def longest(self) -> int:
@@ -172,16 +221,59 @@ class Scan:
         return int(self.episodes["length"].to_numpy().max())
 
     @property
-    def _together(self) -> bool:
+    def together(self) -> bool:
         """Whether the rows of every episode stand one after the other."""
         return bool((self.episodes["last"] - self.episodes["first"] + 1 == self.episodes["rows"]).all())
 
+    def _pieces(self, columns: Sequence[str]) -> Iterator[tuple[int, pl.DataFrame]]:
+        """All rows in order, with the number of their file, which no piece goes beyond."""
+        first = 0
+        for file, count in enumerate(self._counts):
+            for start in range(first, first + count, _PIECE):
+                yield file, self._between(start, min(start + _PIECE, first + count), columns)
+            first += count
+
+    def _between(self, start: int, stop: int, columns: Sequence[str]) -> pl.DataFrame:
+        """The rows from one number to another, of the files where they are."""
+        ends = np.cumsum(self._counts)
+        files = range(int(np.searchsorted(ends, start, "right")), int(np.searchsorted(ends, stop - 1, "right")) + 1)
+        firsts = ends - self._counts
+        rows = [
+            self._files[k].slice(max(start - int(firsts[k]), 0), stop - max(start, int(firsts[k]))).select(columns)
+            for k in files
+            if self._counts[k]
+        ]
+        return self._read(rows[0] if len(rows) == 1 else pl.concat(rows))
+
+    def _read(self, rows: pl.LazyFrame) -> pl.DataFrame:
+        return guarded(lambda: rows.collect(engine="streaming"), str(self.paths[0]))
+
+    @cached_property
+    def _counts(self) -> list[int]:
+        """The rows of every file."""
+        return [_count(path) for path in self.paths]
+
+    @cached_property
+    def _files(self) -> list[pl.LazyFrame]:
+        """The files, each column of the same type in all of them."""
+        files = [_rows(path).select(self.columns) for path in self.paths]
+        if len(files) == 1:
+            return files
+        schema = guarded(lambda: pl.concat(files, how="vertical_relaxed").collect_schema(), str(self.paths[0]))
+        return [file.cast(dict(schema)) for file in files]
+
     def _lazy(self) -> pl.LazyFrame:
         """All rows, each with its number, its file and its episode."""
-        files = [_rows(path).with_columns(pl.lit(k, pl.Int32).alias(_FILE)) for k, path in enumerate(self.paths)]
-        rows = (files[0] if len(files) == 1 else pl.concat(files, how="vertical_relaxed")).with_row_index(_ROW)
+        files = [file.with_columns(pl.lit(k, pl.Int32).alias(_FILE)) for k, file in enumerate(self._files)]
+        rows = (files[0] if len(files) == 1 else pl.concat(files)).with_row_index(_ROW)
         own = self.layout.episode
         return rows.with_columns(pl.col(_ROW if own is None else own).alias(_EPISODE))
+
+
+def _narrow(counts: pl.Series) -> np.ndarray:
+    """In as few bytes as hold them: two or fewer are sorted several times as fast."""
+    array = counts.to_numpy()
+    return array.astype(np.min_scalar_type(int(array.max())))
 
 
 def _rows(path: Path) -> pl.LazyFrame:

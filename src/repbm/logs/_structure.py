@@ -38,7 +38,7 @@ def structure(table: Table, layout: Layout, gaps: bool = False) -> Structure:
     closing = _closing_rows(table, layout)
     step = None if layout.step is None else _steps(table, layout.step, closing)
     order = None
-    if len(np.unique(episodes[starts])) < len(starts) or (step is not None and _disordered(step, starts)):
+    if _comes_again(episodes[starts]) or (step is not None and _disordered(step, starts)):
         if step is None:
             _interleaved(table, episodes, starts, names)
         assert step is not None
@@ -90,8 +90,10 @@ def _episodes(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
         low, high = int(array.min()), int(array.max())
         if low >= 0 and high < max(4 * len(array), 1024):
             return array, np.arange(high + 1)
-        distinct, codes = np.unique(array, return_inverse=True)
-        return codes, distinct
+        # Of rows that stand together one is enough: sorting all of them takes many times as long.
+        starts = _borders(array)
+        distinct, codes = np.unique(array[starts], return_inverse=True)
+        return np.repeat(codes, np.diff(starts, append=len(array))), distinct
     if series.dtype.is_float():
         row = int(np.flatnonzero(~is_whole(series).to_numpy())[0])
         raise InputError(
@@ -114,6 +116,11 @@ def _episodes(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
 
 def _borders(episodes: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.flatnonzero(episodes[1:] != episodes[:-1]) + 1])
+
+
+def _comes_again(heads: np.ndarray) -> bool:
+    """Whether an episode goes on after rows of another one."""
+    return not (heads[1:] > heads[:-1]).all() and len(np.unique(heads)) < len(heads)
 
 
 def _steps(table: Table, name: str, closing: np.ndarray | None) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from repbm.core import needs_networks
+from repbm.models._candidates import Candidates, Followed
 from repbm.models._choice import Comparison, Score, compare
 from repbm.models._continuous import ContinuousModel
 from repbm.models._fits import KINDS, AutoFit, ModelFit, OneKindFit, PaperFit
@@ -15,6 +16,7 @@ from repbm.models._rollout import roll_out
 from repbm.models._store import load_asked, load_model, save_model
 from repbm.models._tabular import TabularModel, fit_tabular
 from repbm.models._traceable import Traceable, traceable
+from repbm.models._widened import WidenedModel
 from repbm.models.dynamics._base import Dynamics
 from repbm.models.dynamics._closed_form import CLOSED_FORM, KERNEL, POLYNOMIAL, fit_closed_form
 from repbm.models.dynamics._context import FitContext
@@ -46,11 +48,13 @@ __all__ = [
     "NETWORK",
     "POLYNOMIAL",
     "AutoFit",
+    "Candidates",
     "Comparison",
     "ContinuousModel",
     "Dynamics",
     "DynamicsKind",
     "FitContext",
+    "Followed",
     "LinearMMD",
     "Model",
     "ModelFit",
@@ -73,6 +77,7 @@ __all__ = [
     "TerminationNetwork",
     "Traceable",
     "Wasserstein",
+    "WidenedModel",
     "compare",
     "compiled",
     "fit_closed_form",

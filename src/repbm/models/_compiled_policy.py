@@ -10,7 +10,7 @@ import numpy as np
 
 from repbm.core import Label
 from repbm.models._traceable import Traceable, Traced
-from repbm.policies import Greedy, NetworkPolicy, ObservationPolicy, Softened, forward
+from repbm.policies import Greedy, NetworkPolicy, ObservationPolicy, Softened, Widened, forward
 
 
 @lru_cache(maxsize=64)
@@ -70,3 +70,9 @@ def _(policy: Softened, labels: tuple[Label, ...]) -> Traced:
 def _(policy: Greedy, labels: tuple[Label, ...]) -> Traced:
     inner = compiled(policy.policy, labels)
     return lambda observations: jax.nn.one_hot(inner(observations).argmax(axis=-1), len(labels))
+
+
+@_traced.register
+def _(policy: Widened, labels: tuple[Label, ...]) -> Traced:
+    inner = compiled(policy.policy, labels)
+    return lambda observations: inner(policy.columns.widened(observations, jnp))

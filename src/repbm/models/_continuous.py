@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from repbm.core import NoveltyRules, SideBySide, stream
 from repbm.data import Trajectories
+from repbm.models._drawn_returns import drawn_returns
 from repbm.models._errors import one_step_losses, path_error
 from repbm.models._model import Model, ModelValues
 from repbm.models._novelty import first_novel_steps
@@ -15,6 +18,7 @@ from repbm.models.dynamics._base import Dynamics
 from repbm.models.parts._noise import Noise
 from repbm.models.parts._part import static
 from repbm.models.parts._reward import Reward
+from repbm.models.parts._reward_noise import RewardNoise
 from repbm.models.parts._saturation import Saturation
 from repbm.models.parts._termination import Termination
 from repbm.models.transitions._arrays import AnyArray, module_of
@@ -39,10 +43,16 @@ class ContinuousModel(Model):
     """The box of logged states; infinite where a column has two values only."""
     ends_on_arrival: bool = static(default=True)
     """Whether termination looks at the state after a step, or at the one before."""
+    reward_noise: RewardNoise | None = None
+    """What single rewards are; None where it is not known, as in models as published."""
 
     @property
     def exact(self) -> bool:
         return False
+
+    @property
+    def effort(self) -> int:
+        return self.dynamics.effort
 
     @property
     def stochastic(self) -> bool:
@@ -77,12 +87,26 @@ class ContinuousModel(Model):
         discount: float = 1.0,
         rollouts: int = 32,
         seed: int = 0,
+        rewards: tuple[float, float] | None = None,
     ) -> ModelValues:
         left = np.full(len(states), horizon or self.horizon)
-        found = roll_out(self, policy, states, left, discount=discount, rollouts=rollouts, seed=seed)
+        given = {"discount": discount, "rollouts": rollouts, "seed": seed, "rewards": rewards}
+        found = roll_out(self, policy, states, left, **given)
         outside = float(found.left_range.mean())
-        note = f"{outside:.0%} of rollouts leave the range of the log" if outside > _NOTED else ""
-        return ModelValues(found.values, found.spread, found.left_range, note)
+        notes = [f"{outside:.0%} of rollouts leave the range of the log"] if outside > _NOTED else []
+        return replace(found, note="; ".join([*notes, found.note] if found.note else notes))
+
+    def returns(
+        self,
+        policy: ObservationPolicy,
+        states: Float[np.ndarray, "states dimensions"],
+        *,
+        horizon: int | None = None,
+        discount: float = 1.0,
+        rollouts: int = 1,
+        seed: int = 0,
+    ) -> Float[np.ndarray, "{rollouts} states"]:
+        return drawn_returns(self, policy, states, horizon or self.horizon, discount, rollouts, seed)
 
     def step_values(
         self,
@@ -96,6 +120,7 @@ class ContinuousModel(Model):
         rollouts: int = 1,
         seed: int = 0,
         dtype: type[np.floating] = np.float64,
+        rewards: tuple[float, float] | None = None,
     ) -> tuple[Float[np.ndarray, " states"], Float[np.ndarray, " states"]]:
         """Means over rollouts. One that begins with the given action counts for Q as for V; where none does, another.
 
@@ -106,7 +131,7 @@ class ContinuousModel(Model):
 
         def rolled(rows: np.ndarray, first: np.ndarray, part: int) -> np.ndarray:
             own = int(stream(seed, "rollouts", part).integers(1 << 31)) if part else seed
-            given = {"first_actions": first, "discount": discount, "seed": own, "dtype": dtype}
+            given = {"first_actions": first, "discount": discount, "seed": own, "dtype": dtype, "rewards": rewards}
             return roll_out(self, policy, states[rows], steps_left[rows], **given).values
 
         count = len(states)

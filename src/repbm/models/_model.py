@@ -46,6 +46,11 @@ class Model(Part):
     def stochastic(self) -> bool:
         """Whether two rollouts of the same actions may differ."""
 
+    @property
+    def effort(self) -> int:
+        """About how many times as long a step takes as one of polynomials."""
+        return 1
+
     @abstractmethod
     def values(
         self,
@@ -56,8 +61,26 @@ class Model(Part):
         discount: float = 1.0,
         rollouts: int = 32,
         seed: int = 0,
+        rewards: tuple[float, float] | None = None,
     ) -> ModelValues:
-        """V(s) of the policy for `horizon` steps (that of the model without), where needed the mean of rollouts."""
+        """V(s) of the policy for `horizon` steps (that of the model without), where needed the mean of rollouts.
+
+        With `rewards`, the lowest and the highest one there is, no rollout is worth more or less than these allow.
+        """
+
+    @abstractmethod
+    def returns(
+        self,
+        policy: ObservationPolicy,
+        states: Float[np.ndarray, "states dimensions"],
+        *,
+        horizon: int | None = None,
+        discount: float = 1.0,
+        rollouts: int = 1,
+        seed: int = 0,
+    ) -> Float[np.ndarray, "{rollouts} states"]:
+        """What single episodes from these states earn that follow the policy: with the noise of states and of rewards,
+        and ends drawn. An error where the model does not know what single rewards are."""
 
     @abstractmethod
     def step_values(
@@ -72,10 +95,11 @@ class Model(Part):
         rollouts: int = 1,
         seed: int = 0,
         dtype: type[np.floating] = np.float64,
+        rewards: tuple[float, float] | None = None,
     ) -> tuple[Float[np.ndarray, " states"], Float[np.ndarray, " states"]]:
         """Q(s, a) of the given actions and V(s), with so many steps left; `odds` are the policy's probabilities there.
 
-        `dtype` is that of the arithmetic of rollouts.
+        `dtype` is that of the arithmetic of rollouts; `rewards` as in `values`.
         """
 
     @abstractmethod

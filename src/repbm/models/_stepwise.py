@@ -66,7 +66,7 @@ def walk_stepwise(
                 own, rows, now, survival = own[going], rows[going], now[going], survival[going]
             if not len(rows):
                 break
-            actions = _actions(policy, now, model, first[rows] if t == 0 else None, generators, own)
+            actions = chosen_actions(policy, now, model, first[rows] if t == 0 else None, generators, own)
             now, rewards, ending = step_rows(model, now, actions, _drawing(generators, own))
             total[own, rows] += discount**t * survival * rewards
             survival = survival * (1 - ending)
@@ -84,7 +84,7 @@ def _drawing(
     )
 
 
-def _actions(
+def chosen_actions(
     policy: ObservationPolicy,
     states: np.ndarray,
     model: ContinuousModel,

@@ -19,8 +19,10 @@ from repbm.models._model import Model
 from repbm.models._question import ModelQuestion
 from repbm.models.parts._part import Part, part_name, part_of
 
-FORMAT = 3
+FORMAT = 4
 """Raised whenever an older program could misread a newer file."""
+_READ = (3, FORMAT)
+"""Of format 3 there are models that do not know what single rewards are; everything else is the same."""
 _LONGEST = 2**31
 """More steps than anybody waits for."""
 
@@ -57,9 +59,9 @@ def load_asked(path: str | Path) -> tuple[Model, ModelQuestion | None]:
         raise InputError("this is no model file", where=where, fix="give one that repbm saved") from fault
     if not isinstance(description, dict):
         raise InputError("this is no model file", where=where, fix="give one that repbm saved")
-    if description.get("format") != FORMAT:
+    if description.get("format") not in _READ:
         raise InputError(
-            f"the model has format {description.get('format')}, this program reads {FORMAT}",
+            f"the model has format {description.get('format')}, this program reads {' and '.join(map(str, _READ))}",
             where=where,
             fix=f"fit it again, or use the version that wrote it ({description.get('version')})",
         )

@@ -8,15 +8,18 @@ minimiser as the likelihood: the weighted frequencies. Refreshing V changes noth
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_matrix
 
-from repbm.core import FitRules, InputError, NoveltyRules
+from repbm.core import FitRules, InputError, NoveltyRules, draw, stream
 from repbm.data import Support, Trajectories, found_states
 from repbm.models._model import Model, ModelValues
 from repbm.models._novelty import logged_odds
 from repbm.models.objectives._objective import Objective
+from repbm.models.parts._outcomes import ENDED, UNKNOWN, Outcomes
 from repbm.models.transitions._table import TransitionTable
 from repbm.policies import ObservationPolicy
 
@@ -36,6 +39,8 @@ class TabularModel(Model):
     rewards: Float[np.ndarray, "states actions"]
     moves: csr_matrix
     visits: Float[np.ndarray, "states actions"]
+    outcomes: Outcomes | None = None
+    """What followed and was earned together; None in a model that was saved without."""
 
     @property
     def exact(self) -> bool:
@@ -51,15 +56,19 @@ class TabularModel(Model):
         """Q(s, a) with 1, 2, ..., horizon steps left."""
         size, actions = self.rewards.shape
         choices = policy.probabilities(self.states, self.labels)
-        times = self.visits.sum(axis=1)
         result, value = np.empty((horizon or self.horizon, size, actions)), np.zeros(size)
         for left in range(len(result)):
-            found = self.rewards + discount * (self.moves @ value).reshape(size, actions)
-            average = (self.visits * found).sum(axis=1) / np.where(times > 0, times, 1.0)
-            average[times == 0] = times @ average / times.sum()
-            result[left] = np.where(self.visits > 0, found, average[:, None])
+            result[left] = self.backed_up(value, discount)
             value = np.einsum("sa,sa->s", choices, result[left])
         return result
+
+    def backed_up(self, value: Float[np.ndarray, " states"], discount: float) -> Float[np.ndarray, "states actions"]:
+        """r + discount E V(s') of every state and action."""
+        times = self.visits.sum(axis=1)
+        found = self.rewards + discount * (self.moves @ value).reshape(self.rewards.shape)
+        average = (self.visits * found).sum(axis=1) / np.where(times > 0, times, 1.0)
+        average[times == 0] = times @ average / times.sum()
+        return np.where(self.visits > 0, found, average[:, None])
 
     def values(
         self,
@@ -70,14 +79,57 @@ class TabularModel(Model):
         discount: float = 1.0,
         rollouts: int = 32,
         seed: int = 0,
+        rewards: tuple[float, float] | None = None,
     ) -> ModelValues:
-        """By dynamic programming, exact for this table."""
+        """By dynamic programming, exact for this table, whose means of rewards allow no more than these do."""
         choices = policy.probabilities(self.states, self.labels)
         table = np.einsum("sa,sa->s", choices, self.action_values(policy, discount, horizon)[-1])
         unseen = self.unseen(policy)
         note = f"at {unseen:.0%} of visits the policy does what the log never shows there" if unseen > _NOTED else ""
         nothing = np.zeros(len(states))
         return ModelValues(table[self.find(states)], nothing, nothing.astype(bool), note)
+
+    def returns(
+        self,
+        policy: ObservationPolicy,
+        states: Float[np.ndarray, "states dimensions"],
+        *,
+        horizon: int | None = None,
+        discount: float = 1.0,
+        rollouts: int = 1,
+        seed: int = 0,
+    ) -> Float[np.ndarray, "{rollouts} states"]:
+        """By logged outcomes of the same pairs; pairs that the log does not show count as in values, by chance."""
+        if self.outcomes is None:
+            raise InputError("the model does not know what single rewards are", fix="fit it again")
+        generator, actions = stream(seed, "returns", 0), self.rewards.shape[1]
+        choices = policy.probabilities(self.states, self.labels)
+        total = np.zeros(rollouts * len(states))
+        rows, place = np.arange(len(total)), np.tile(self.find(states), rollouts)
+        for t in range(horizon or self.horizon):
+            pair = place * actions + draw(choices[place], generator).clip(0, actions - 1)
+            pair = self._shown(pair, generator)
+            following, rewards = self.outcomes.draw(generator, pair)
+            total[rows] += discount**t * rewards
+            on = following != ENDED
+            rows, place = rows[on], following[on]
+            if not len(rows):
+                break
+        return total.reshape(rollouts, len(states))
+
+    def _shown(self, pairs: Int[np.ndarray, " batch"], generator: np.random.Generator) -> Int[np.ndarray, " batch"]:
+        """The pairs, and for those without visits another action of the state, or any pair where it has none."""
+        visits = self.visits.reshape(-1)
+        missing = np.flatnonzero(visits[pairs] == 0)
+        if not len(missing):
+            return pairs
+        pairs, actions = pairs.copy(), self.visits.shape[1]
+        state = pairs[missing] // actions
+        known = self.visits[state].any(axis=1)
+        one, other = missing[known], missing[~known]
+        pairs[one] = state[known] * actions + draw(self.visits[state[known]], generator)
+        pairs[other] = generator.choice(len(visits), len(other), p=visits / visits.sum())
+        return pairs
 
     def step_values(
         self,
@@ -91,6 +143,7 @@ class TabularModel(Model):
         rollouts: int = 1,
         seed: int = 0,
         dtype: type[np.floating] = np.float64,
+        rewards: tuple[float, float] | None = None,
     ) -> tuple[Float[np.ndarray, " states"], Float[np.ndarray, " states"]]:
         table, place = self.action_values(policy, discount, int(steps_left.max())), self.find(states)
         choices = policy.probabilities(self.states, self.labels)
@@ -167,6 +220,51 @@ class TabularModel(Model):
         return place
 
 
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Where the steps of a log begin and lead, as numbers: what tables of any weights are made of."""
+
+    data: Trajectories
+    log: TransitionTable
+    horizon: int
+    states: Float[np.ndarray, "states dimensions"]
+    pairs: Int[np.ndarray, " steps"]
+    """The number of state and action."""
+    following: Int[np.ndarray, " steps"]
+    """That of the next state; ENDED or UNKNOWN where there is none."""
+
+    @classmethod
+    def of(cls, data: Trajectories, log: TransitionTable, horizon: int) -> Counts:
+        onward = log.followed & ~log.ended
+        states = np.unique(np.concatenate([log.states, log.next_states[onward]]), axis=0)
+        following = np.where(log.ended, ENDED, UNKNOWN)
+        following[onward] = found_states(states, log.next_states[onward])[0]
+        pairs = found_states(states, log.states)[0] * log.action_count + log.actions
+        return cls(data, log, horizon, states, pairs, following)
+
+    def model(self, weights: Float[np.ndarray, " steps"]) -> TabularModel:
+        """Weighted frequencies of what followed, and weighted means of what was earned."""
+        log, pair = self.log, self.pairs
+        size, actions = len(self.states), log.action_count
+        rewarded = np.bincount(pair, weights, size * actions)
+        rewards = np.bincount(pair, weights * log.rewards, size * actions) / np.where(rewarded > 0, rewarded, 1.0)
+        told = log.ended | log.followed
+        counts = np.bincount(pair[told], weights[told], size * actions)
+        onward = told & ~log.ended
+        share = weights[onward] / np.where(counts > 0, counts, 1.0)[pair[onward]]
+        moves = csr_matrix((share, (pair[onward], self.following[onward])), shape=(size * actions, size))
+        return TabularModel(
+            labels=self.data.actions.labels,
+            horizon=self.horizon,
+            observation_names=self.data.observation_names,
+            states=self.states,
+            rewards=rewards.reshape(size, actions),
+            moves=moves,
+            visits=rewarded.reshape(size, actions),
+            outcomes=Outcomes.of(pair, self.following, log.rewards, weights),
+        )
+
+
 def fit_tabular(
     data: Trajectories,
     support: Support | None,
@@ -175,28 +273,9 @@ def fit_tabular(
     rules: FitRules = FitRules(),  # noqa: B008 - frozen
 ) -> TabularModel:
     """Weighted frequencies of what followed, and weighted means of what was earned."""
-    log = TransitionTable.of(data, support if objective.target else None, rules.trust, horizon)
-    weights = objective.weights(log)
-    states = np.unique(np.concatenate([log.states, log.next_states[log.followed & ~log.ended]]), axis=0)
-    size, actions = len(states), log.action_count
-    pair = found_states(states, log.states)[0] * actions + log.actions
-    rewarded = np.bincount(pair, weights, size * actions)
-    rewards = np.bincount(pair, weights * log.rewards, size * actions) / np.where(rewarded > 0, rewarded, 1.0)
-    told = log.ended | log.followed
-    counts = np.bincount(pair[told], weights[told], size * actions)
-    onward = told & ~log.ended
-    share = weights[onward] / np.where(counts > 0, counts, 1.0)[pair[onward]]
-    place = (pair[onward], found_states(states, log.next_states[onward])[0])
-    moves = csr_matrix((share, place), shape=(size * actions, size))
-    return TabularModel(
-        labels=data.actions.labels,
-        horizon=horizon,
-        observation_names=data.observation_names,
-        states=states,
-        rewards=rewards.reshape(size, actions),
-        moves=moves,
-        visits=rewarded.reshape(size, actions),
-    )
+    used = support if objective.target else None
+    log = TransitionTable.of(data, used, rules.trust, horizon, weight_limit=rules.weight_limit)
+    return Counts.of(data, log, horizon).model(objective.weights(log))
 
 
 def value_weighted_loss(

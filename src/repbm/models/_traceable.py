@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 from repbm.core import Label
-from repbm.policies import Greedy, NetworkPolicy, ObservationPolicy, Softened
+from repbm.policies import Greedy, NetworkPolicy, ObservationPolicy, Softened, Widened
 
 Traced = Callable[[Any], Any]
 """(batch, dimensions) observations to (batch, actions) probabilities, as JAX can trace it."""
@@ -22,7 +22,7 @@ class Traceable(Protocol):
 def traceable(policy: ObservationPolicy) -> bool:
     """Whether JAX can trace the policy down to the last one that it wraps."""
     inner = getattr(policy, "policy", None)
-    own = isinstance(policy, NetworkPolicy | Softened | Greedy | Traceable)
+    own = isinstance(policy, NetworkPolicy | Softened | Greedy | Widened | Traceable)
     return own and (inner is None or traceable(inner))
 
 

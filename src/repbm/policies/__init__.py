@@ -10,7 +10,7 @@ from repbm.policies._named import Form, NamedPolicy, form_of, function_policy
 from repbm.policies._neighbors import NeighborPolicy
 from repbm.policies._network import NetworkPolicy, forward
 from repbm.policies._tabular import TabularPolicy
-from repbm.policies._wrappers import FirstColumns, Greedy, Softened, epsilon_greedy
+from repbm.policies._wrappers import FirstColumns, Greedy, Softened, Widened, epsilon_greedy
 
 __all__ = [
     "ActionColumn",
@@ -32,6 +32,7 @@ __all__ = [
     "Reliability",
     "Softened",
     "TabularPolicy",
+    "Widened",
     "check_repeats",
     "epsilon_greedy",
     "form_of",

@@ -77,7 +77,7 @@ def learn_behavior(
     fold = np.repeat(generator.permutation(len(data)) % count, data.lengths)
     compared = int(np.clip(_COMPARED_WORK // (x.shape[1] * actions), rules.fewest_compared_steps, rules.compared_steps))
     few = np.sort(generator.permutation(len(codes))[:compared])
-    kinds = {name: (kind, x) for name, kind in KINDS.items()}
+    kinds: dict[str, tuple[Kind, np.ndarray]] = {name: (kind, x) for name, kind in KINDS.items()}
     if found is not None:
         kinds = {"table": (by_table, found[1][:, None].astype(np.float64)), **kinds}
     trial = _Trial(codes[few], fold[few], actions, rules)

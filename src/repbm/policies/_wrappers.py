@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from repbm.core import Label
-from repbm.data import Encoding
+from repbm.data import Encoding, Informative
 from repbm.policies._base import Choices, ObservationPolicy
 
 
@@ -83,3 +83,18 @@ class FirstColumns(ObservationPolicy):
 
     def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
         return self.policy.choices(np.ascontiguousarray(observations[:, : self.count]), labels)
+
+
+@dataclass(frozen=True)
+class Widened(ObservationPolicy):
+    """A policy where columns that tell nothing are left out: it is shown states as the log has them."""
+
+    policy: ObservationPolicy
+    columns: Informative
+
+    @property
+    def name(self) -> str:
+        return self.policy.name
+
+    def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
+        return self.policy.choices(self.columns.widened(observations), labels)

@@ -137,6 +137,7 @@ class PolicyPart:
             "hidden": None if hidden is None else hidden.sentence,
             # Quantiles of zeros and ones tell nothing that the mean does not.
             "returns": None if shown.binary else self.details.returns,
+            "model_returns": None if shown.binary else self.details.model_returns,
             "teller": self.details.individuals_by,
             "table": self.table(words),
         }

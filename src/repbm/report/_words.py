@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
 from markupsafe import Markup
+
+from repbm.core import all_words
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Words:
 
     @classmethod
     def read(cls) -> Words:
-        found = tomllib.loads((files("repbm.report") / "page" / "words.toml").read_text("utf-8"))
+        found = all_words()
         return cls(found["estimators"], tuple(found["assumptions"]), found["page"], found["script"])
 
     def meaning(self, family: str, softened: bool) -> str:

@@ -41,6 +41,7 @@ def page(
         outcome=shown.title,
         value=lambda given: shown.value(_finite(given)),
         difference=lambda given: shown.difference(_finite(given)),
+        differences=lambda low, high: shown.differences(_finite(low), _finite(high)),
         log=session.study.log,
         data=session.evaluator.log_,
         form=form,

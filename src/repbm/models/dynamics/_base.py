@@ -17,6 +17,11 @@ class Dynamics(Part):
     compiled: ClassVar[bool] = False
     """Whether rollouts are worth compiling, under policies that JAX can trace."""
 
+    @property
+    def effort(self) -> int:
+        """About how many times as long a step takes as one of polynomials."""
+        return 1
+
     @abstractmethod
     def __call__(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch actions dimensions"]: ...
 

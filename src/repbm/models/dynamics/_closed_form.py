@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+from jaxtyping import Int
 
-from repbm.core import FitRules
+from repbm.core import BalanceRules, FitRules
 from repbm.data import Support, Trajectories
+from repbm.models._candidates import ContinuousCandidates
 from repbm.models._continuous import ContinuousModel
 from repbm.models.dynamics._base import Dynamics
 from repbm.models.dynamics._context import FitContext
 from repbm.models.dynamics._functions import KernelDynamics, PolynomialDynamics
 from repbm.models.dynamics._kind import DynamicsKind
+from repbm.models.dynamics._reweighted import ReweightedClosedForm
 from repbm.models.dynamics._state_changes import Candidate, Explanation, StateChanges, by_kernels, by_polynomials
 from repbm.models.objectives._objective import Objective
 from repbm.models.parts._noise import Noise
@@ -43,6 +46,12 @@ class ClosedForm(DynamicsKind):
             if best is None or best.share > context.rules.nearly_exact:
                 best = explanation(changes, best) or best
         return best
+
+    def candidates(
+        self, context: FitContext, base: ContinuousModel, folds: Int[np.ndarray, " episodes"], rules: BalanceRules
+    ) -> ContinuousCandidates:
+        """With the terms of the base, and coefficients from sums: next to nothing, for all folds."""
+        return ReweightedClosedForm.of(context, base, self.objectives(context.objective, rules), folds)
 
     @property
     def simplest(self) -> DynamicsKind:

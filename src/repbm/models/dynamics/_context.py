@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -17,6 +17,7 @@ from repbm.models.objectives._objective import Objective
 from repbm.models.parts._noise import Noise
 from repbm.models.parts._noise_fit import Missed, residual_noise
 from repbm.models.parts._reward_fit import fit_reward
+from repbm.models.parts._reward_noise_fit import fit_reward_noise
 from repbm.models.parts._saturation import Saturation, find_saturation
 from repbm.models.parts._termination import Termination
 from repbm.models.parts._termination_fit import fit_ends
@@ -64,7 +65,7 @@ class FitContext:
     ) -> FitContext:
         """`support` is that of the policy; without one there is no risk under it."""
         used = support if objective.target or objective.balances else None
-        table = TransitionTable.of(data, used, rules.trust, horizon, rules.horizon_end_share)
+        table = TransitionTable.of(data, used, rules.trust, horizon, rules.horizon_end_share, rules.weight_limit)
         weights = objective.weights(table)
         if not (weights > 0).any():
             raise InputError(
@@ -90,6 +91,21 @@ class FitContext:
             progress=progress,
         )
 
+    def take(self, episodes: Int[np.ndarray, " some"], objective: Objective) -> FitContext:
+        """What a fit to some of the episodes starts from; their weights, range and saturation are those of all."""
+        rows = np.flatnonzero(np.isin(self.table.episodes, episodes))
+        table = self.table.take(rows)
+        return replace(
+            self,
+            data=self.data.take(episodes),
+            table=table,
+            objective=objective,
+            weights=objective.weights(table),
+            held_out=self.held_out[rows],
+            folds=self.folds[rows],
+            smooth=self.smooth[rows],
+        )
+
     @property
     def action_count(self) -> int:
         return self.table.action_count
@@ -107,7 +123,7 @@ class FitContext:
         """What dynamics miss on steps that they were not fitted to, where that is worth drawing."""
         table = self.table
         missed = Missed(residuals, self.changes[rows], table.states[rows], table.actions[rows], self.folds[rows])
-        return residual_noise(missed, self.action_count, self.box, self.seed, self.rules)
+        return residual_noise(missed, self.action_count, self.box, stream(self.seed, "noise"), self.rules)
 
     def _ends(self) -> tuple[Termination, bool]:
         """No objective weighs ends: those of a log are fitted once, for all models of it."""
@@ -120,11 +136,13 @@ class FitContext:
     def model(self, dynamics: Dynamics, noise: Noise | None) -> ContinuousModel:
         """The dynamics with saturation, reward and termination of the log."""
         termination, on_arrival = self._ends()
+        reward = fit_reward(self.table, self.weights, self.held_out, self.folds, self.box, self.rules)
+        given = self.table, self.weights, self.folds, self.box, reward, self.horizon
         low, high = self.box.counted(self.table.states)
         return ContinuousModel(
             dynamics=dynamics,
             saturation=self.saturation,
-            reward=fit_reward(self.table, self.weights, self.held_out, self.folds, self.box, self.rules),
+            reward=reward,
             termination=termination,
             noise=noise,
             low=low,
@@ -133,6 +151,7 @@ class FitContext:
             observation_names=self.data.observation_names,
             ends_on_arrival=on_arrival,
             horizon=self.horizon,
+            reward_noise=fit_reward_noise(*given, stream(self.seed, "reward-noise"), self.rules),
         )
 
 

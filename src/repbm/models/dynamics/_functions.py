@@ -39,6 +39,10 @@ class KernelDynamics(Dynamics):
     half_width: Float[AnyArray, " dimensions"]
     change: KernelSum
 
+    @property
+    def effort(self) -> int:
+        return 16
+
     def __call__(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch actions dimensions"]:
         return states[:, None] + self.half_width * self.change((states - self.center) / self.half_width)
 

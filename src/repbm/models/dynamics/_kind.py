@@ -5,10 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
+from jaxtyping import Int
 
+from repbm.core import BalanceRules
+from repbm.models._candidates import ContinuousCandidates
 from repbm.models._continuous import ContinuousModel
+from repbm.models._split_candidates import SplitCandidates
 from repbm.models.dynamics._base import Dynamics
 from repbm.models.dynamics._context import FitContext
+from repbm.models.objectives._objective import Objective
 from repbm.models.parts._noise import Noise
 from repbm.models.transitions._arrays import in_float64
 
@@ -36,6 +41,28 @@ class DynamicsKind(ABC):
         with in_float64():
             expected = np.asarray(dynamics(states))[np.arange(len(held)), actions]
         return context.noise(held, states + context.changes[held] - expected)
+
+    def objectives(self, wanted: Objective, rules: BalanceRules) -> tuple[Objective, ...]:
+        """Those that are compared where the strength of the risk under the policy is to be chosen; 0 is the first."""
+        return tuple(wanted.with_strength(strength) for strength in (0.0, *rules.strengths))
+
+    def candidates(
+        self, context: FitContext, base: ContinuousModel, folds: Int[np.ndarray, " episodes"], rules: BalanceRules
+    ) -> ContinuousCandidates:
+        """Models that are good at each of these objectives. The episodes of the first fold judge fits to the others.
+
+        `context` is that of the wanted objective, `base` the model of all episodes that knows nothing of the policy.
+        """
+        objectives = self.objectives(context.objective, rules)
+        others = np.flatnonzero(folds != 0)
+
+        def fitted(objective: Objective, without: int | None) -> ContinuousModel:
+            if without is None and objective == objectives[0]:
+                return base
+            episodes = np.arange(len(folds)) if without is None else others
+            return self.model(context.take(episodes, objective))
+
+        return SplitCandidates(context.table, objectives, np.where(folds == 0, 0, -1), fitted)
 
     @property
     def simplest(self) -> DynamicsKind:

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repbm.core import FitRules, needs_networks
+from repbm.core import BalanceRules, FitRules, needs_networks
 from repbm.data import Support, Trajectories
 from repbm.models._continuous import ContinuousModel
 from repbm.models.dynamics._base import Dynamics
 from repbm.models.dynamics._context import FitContext
 from repbm.models.dynamics._functions import NetworkDynamics
 from repbm.models.dynamics._kind import DynamicsKind
+from repbm.models.objectives._distances import LinearMMD, RadialMMD
 from repbm.models.objectives._objective import Objective
 from repbm.models.training._progress import Progress
 
@@ -49,6 +50,12 @@ class NetworkKind(DynamicsKind):
         from repbm.models.dynamics._network_training import trained_network
 
         return NetworkDynamics(trained_network(context, self.settings))
+
+    def objectives(self, wanted: Objective, rules: BalanceRules) -> tuple[Objective, ...]:
+        """With each distance between representations, too, and without: every candidate is a training."""
+        distances = (LinearMMD(scale_free=True), RadialMMD(scale_free=True))
+        balanced = (wanted.with_strength(wanted.target, rules.alpha, distance) for distance in distances)
+        return wanted.with_strength(0.0), wanted.with_strength(wanted.target), *balanced
 
     def model(self, context: FitContext) -> ContinuousModel:
         needs_networks()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -28,6 +28,9 @@ class Objective:
     alpha: float | tuple[float, ...] = 0.0
     ipm: IPM | None = None
     regularization: float = 0.0
+    strength_is_chosen: bool = False
+    """Whether `target` (0 included), and a distance where there is a representation, are chosen from the log by fits
+    that can; others take what stands here."""
 
     def __post_init__(self) -> None:
         if self.ipm is None and np.any(np.asarray(self.alpha) != 0):
@@ -36,6 +39,10 @@ class Objective:
     def weights(self, table: TransitionTable) -> Float[np.ndarray, " steps"]:
         """The weight of every logged step in the risk."""
         return self.behavior + self.target * table.marginal
+
+    def with_strength(self, target: float, alpha: float = 0.0, ipm: IPM | None = None) -> Objective:
+        """The same with this weight of the risk under the policy, and this distance, settled."""
+        return replace(self, target=target, alpha=alpha, ipm=ipm, strength_is_chosen=False)
 
     @property
     def balances(self) -> bool:
@@ -62,5 +69,5 @@ AM_PI = Objective("am-pi", 0.0, 1.0)
 AM_PI_IPM = Objective("am-pi-ipm", 0.0, 1.0, alpha=0.01, ipm=LinearMMD())
 """The re-weighted risk and the balance of the representation, as in the paper's text."""
 
-BOTH_RISKS = Objective("repbm", 1.0, 1.0)
-"""Both risks: RepBM. Fits with a representation add the balance they are set to."""
+BOTH_RISKS = Objective("repbm", 1.0, 1.0, strength_is_chosen=True)
+"""Both risks: RepBM. The default fit chooses how much the second one counts; the published one adds its distance."""

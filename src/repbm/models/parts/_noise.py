@@ -1,4 +1,4 @@
-"""What the expected next state misses: draws from what was missed in the log, everywhere or in states alike."""
+"""What an expectation misses, of the next state or of the reward: draws from what was missed in the log."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from repbm.models.transitions._arrays import AnyArray, by_action, module_of, ran
 
 
 class Noise(Part):
-    """What the expected next state misses: draws from held-out residuals of the same action."""
+    """What the expected next state, or reward, misses: draws from held-out residuals of the same action."""
 
-    residuals: Float[AnyArray, "actions draws dimensions"]
+    residuals: Float[AnyArray, "actions draws outputs"]
 
     def draw(
         self,
         key: AnyArray | np.random.Generator | SideBySide,
         actions: Int[AnyArray, " batch"],
         states: Float[AnyArray, "batch dimensions"],
-    ) -> Float[AnyArray, "batch dimensions"]:
+    ) -> Float[AnyArray, "batch outputs"]:
         chosen = random_integers(key, actions.shape, self.residuals.shape[1])
         return module_of(states).asarray(self.residuals)[actions, chosen]
 
@@ -36,9 +36,9 @@ class LocalNoise(Noise):
 
     center: Float[AnyArray, " dimensions"]
     half_width: Float[AnyArray, " dimensions"]
-    scores: Float[AnyArray, "actions features dimensions"]
-    least: Float[AnyArray, "actions dimensions"]
-    most: Float[AnyArray, "actions dimensions"]
+    scores: Float[AnyArray, "actions features outputs"]
+    least: Float[AnyArray, "actions outputs"]
+    most: Float[AnyArray, "actions outputs"]
     column: Int[AnyArray, "actions nodes"]
     threshold: Float[AnyArray, "actions nodes"]
     child: Int[AnyArray, "actions nodes two"]
@@ -52,7 +52,7 @@ class LocalNoise(Noise):
         key: AnyArray | np.random.Generator | SideBySide,
         actions: Int[AnyArray, " batch"],
         states: Float[AnyArray, "batch dimensions"],
-    ) -> Float[AnyArray, "batch dimensions"]:
+    ) -> Float[AnyArray, "batch outputs"]:
         numpy = module_of(states)
         rows = numpy.arange(states.shape[0])
         position = numpy.clip((states - self.center) / self.half_width, -1.0, 1.0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from repbm.core import FitRules, stream
+from repbm.core import FitRules
 from repbm.models.parts._noise import LocalNoise, Noise
 from repbm.models.parts._noise_leaves import DEPTH, MOST_LEAVES, Leaves, grown
 from repbm.models.parts._noise_spread import Spread, fit_spread
@@ -22,10 +22,11 @@ _MOST = 1 << 13
 
 @dataclass(frozen=True, eq=False)
 class Missed:
-    """What dynamics miss on rows that they were not fitted to, how far states move there, and where that was."""
+    """What is missed on rows that were not fitted to, of all that there is to tell, and where that was."""
 
-    residuals: Float[np.ndarray, "rows dimensions"]
-    changes: Float[np.ndarray, "rows dimensions"]
+    residuals: Float[np.ndarray, "rows outputs"]
+    changes: Float[np.ndarray, "rows outputs"]
+    """How far states move, or what is earned."""
     states: Float[np.ndarray, "rows dimensions"]
     actions: Int[np.ndarray, " rows"]
     folds: Int[np.ndarray, " rows"]
@@ -37,8 +38,10 @@ class Missed:
         return len(self.residuals)
 
 
-def residual_noise(missed: Missed, action_count: int, box: Range, seed: int, rules: FitRules) -> Noise | None:
-    """Residuals to draw from, where they are more than a small share of the change of state itself."""
+def residual_noise(
+    missed: Missed, action_count: int, box: Range, generator: np.random.Generator, rules: FitRules
+) -> Noise | None:
+    """Residuals to draw from, where they are more than a small share of the change itself."""
     if not len(missed):
         return None
     spread = missed.changes.std(axis=0)
@@ -47,7 +50,6 @@ def residual_noise(missed: Missed, action_count: int, box: Range, seed: int, rul
         return None
     some = missed.take(np.arange(0, len(missed), 1 + len(missed) // _MOST))
     form = _chosen(some, action_count, box, rules) if len(some) >= _FEWEST else _Form(False, False)
-    generator = stream(seed, "noise")
     if form == _Form(False, False):
         return Noise(np.stack([_drawn(pool, _RESIDUALS, generator) for pool in _pools(missed, action_count)]))
     fitted = [form.fitted(*_own(some, action, box)) for action in range(action_count)]
@@ -79,7 +81,7 @@ class _Fitted:
     leaves: Leaves
     pools: list[Float[np.ndarray, "_ _"]]
 
-    def scores(self, positions: np.ndarray, residuals: np.ndarray) -> Float[np.ndarray, "rows dimensions"]:
+    def scores(self, positions: np.ndarray, residuals: np.ndarray) -> Float[np.ndarray, "rows outputs"]:
         """Continuous ranked probability scores of residuals: the smaller, the better."""
         unit = self.spread(positions)
         scaled, place, result = residuals / unit, self.leaves(positions), np.empty_like(residuals)
@@ -133,7 +135,7 @@ def _drawn(pool: np.ndarray, count: int, generator: np.random.Generator) -> np.n
     return pool[generator.integers(0, len(pool), count)]
 
 
-def _ranked(pool: Float[np.ndarray, "draws dimensions"], seen: Float[np.ndarray, "rows dimensions"]) -> np.ndarray:
+def _ranked(pool: Float[np.ndarray, "draws outputs"], seen: Float[np.ndarray, "rows outputs"]) -> np.ndarray:
     """E|X - y| - E|X - X'| / 2 for X, X' drawn from the pool."""
     count = len(pool)
     result = np.empty_like(seen)
@@ -149,7 +151,7 @@ def _ranked(pool: Float[np.ndarray, "draws dimensions"], seen: Float[np.ndarray,
 def _local(fitted: list[_Fitted], box: Range, generator: np.random.Generator) -> LocalNoise:
     """In one shape for all logs of these columns: every new one is compiled anew."""
     degree = max(each.spread.degree for each in fitted)
-    spreads = [each.spread.raised(degree) for each in fitted]
+    spreads = [each.spread.raised(degree, len(box.center)) for each in fitted]
     trees = [each.leaves.filled(2 * MOST_LEAVES - 1) for each in fitted]
     residuals = []
     for each in fitted:

@@ -47,7 +47,7 @@ class Leaves:
 
 
 def grown(
-    positions: Float[np.ndarray, "rows dimensions"], residuals: Float[np.ndarray, "rows dimensions"], several: bool
+    positions: Float[np.ndarray, "rows dimensions"], residuals: Float[np.ndarray, "rows outputs"], several: bool
 ) -> Leaves:
     """The tree whose leaves differ most in how often residuals lie below some quantiles of them all."""
     if not several or len(positions) < 2 * _FEWEST_ROWS:

@@ -1,4 +1,4 @@
-"""How far the next state scatters, as a function of the state."""
+"""How far the next state, or the reward, scatters, as a function of the state."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ _SMALLEST, _LARGEST = -8.0, 4.0
 class Spread:
     """exp(score / 2) for every component, the score a polynomial of the position, between `least` and `most`."""
 
-    coefficients: Float[np.ndarray, "features dimensions"]
-    least: Float[np.ndarray, " dimensions"]
-    most: Float[np.ndarray, " dimensions"]
+    coefficients: Float[np.ndarray, "features outputs"]
+    least: Float[np.ndarray, " outputs"]
+    most: Float[np.ndarray, " outputs"]
     degree: int
 
-    def __call__(self, positions: Float[np.ndarray, "rows dimensions"]) -> Float[np.ndarray, "rows dimensions"]:
+    def __call__(self, positions: Float[np.ndarray, "rows dimensions"]) -> Float[np.ndarray, "rows outputs"]:
         x = features(positions, exponents(positions.shape[1], self.degree), np)
         return np.exp(np.clip(x @ self.coefficients, self.least, self.most) / 2)
 
-    def raised(self, degree: int) -> Spread:
+    def raised(self, degree: int, dimensions: int) -> Spread:
         """The same with terms of a higher degree, of coefficients 0."""
-        size = len(exponents(len(self.least), degree))
+        size = len(exponents(dimensions, degree))
         coefficients = np.zeros((size, len(self.least)))
         coefficients[: len(self.coefficients)] = self.coefficients
         return Spread(coefficients, self.least, self.most, degree)
 
 
 def fit_spread(
-    positions: Float[np.ndarray, "rows dimensions"], residuals: Float[np.ndarray, "rows dimensions"], varies: bool
+    positions: Float[np.ndarray, "rows dimensions"], residuals: Float[np.ndarray, "rows outputs"], varies: bool
 ) -> Spread:
     """The likeliest variances of normal residuals, by Fisher scoring; constants if the spread does not vary.
 

@@ -54,6 +54,16 @@ class Polynomial(Part):
         constant = np.zeros((1, np.shape(self.powers)[1]), dtype=np.int64)
         return np.unique(np.concatenate([constant, self._used[1]]), axis=0)
 
+    @property
+    def terms_of_outputs(self) -> tuple[Int[np.ndarray, "some dimensions"], tuple[Int[np.ndarray, " _"], ...]]:
+        """All terms, each once, and the places among them of those that count for every output."""
+        coefficients, powers = self._used
+        constant = np.zeros((1, powers.shape[1]), dtype=np.int64)
+        terms, places = np.unique(np.concatenate([constant, powers]), axis=0, return_inverse=True)
+        used = (coefficients != 0).any(axis=0)
+        places = places.reshape(-1)[1:]
+        return terms, tuple(np.unique(places[own]) for own in used.T)
+
     def joined(self, other: Polynomial, outputs: Bool[np.ndarray, " outputs"]) -> Polynomial:
         """The same with these outputs of another."""
         (own, powers), (given, others) = self._used, other._used

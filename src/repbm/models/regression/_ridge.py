@@ -33,6 +33,9 @@ class Moments:
     def __add__(self, other: Moments) -> Moments:
         return Moments(self.gram + other.gram, self.cross + other.cross)
 
+    def times(self, factor: float) -> Moments:
+        return Moments(factor * self.gram, factor * self.cross)
+
     def solutions(self, sizes: list[int]) -> list[Float[np.ndarray, "features outputs"]]:
         """Coefficients with the first `size` features only, for every size; the others are 0.
 

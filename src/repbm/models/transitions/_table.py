@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -44,12 +44,14 @@ class TransitionTable:
         trust: float = 0.0,
         horizon: int | None = None,
         horizon_end_share: float = _HORIZON_END_SHARE,
+        weight_limit: float = np.inf,
     ) -> TransitionTable:
         """The transitions of a log; without a policy's support every marginal weight is 0.
 
         With m_t the effective number of episodes that still follow the policy, the marginal weights of step t are
         multiplied by m_t / (m_t + trust): where a few episodes stand for all, their noise must not be learned as truth.
-        With a `horizon`, ends that it explains are none (see `ended_by_limit`).
+        None is more than `weight_limit` times the root of the number of episodes: else single steps would outweigh
+        more of the others the longer the log is. With a `horizon`, ends that it explains are none (`ended_by_limit`).
         """
         count = len(data.rewards)
         states = np.ascontiguousarray(data.observations, dtype=np.float64)
@@ -59,9 +61,9 @@ class TransitionTable:
         last = np.zeros(count, dtype=bool)
         last[data.lasts] = True
         ended = np.zeros(count, dtype=bool)
-        ended[data.lasts] = data.terminated & ~(
-            False if horizon is None else ended_by_limit(data, horizon, horizon_end_share)
-        )
+        ended[data.lasts] = data.terminated
+        if horizon is not None:
+            ended[data.lasts] &= ~ended_by_limit(data, horizon, horizon_end_share)
         nothing = np.zeros(count)
         return cls(
             states=states,
@@ -73,7 +75,7 @@ class TransitionTable:
             judged=~last | ended,
             steps=data.steps,
             episodes=np.repeat(np.arange(len(data)), data.lengths),
-            marginal=nothing if support is None else _trusted(support, trust),
+            marginal=nothing if support is None else _trusted(support, trust, weight_limit),
             factual=nothing if support is None else support.factual,
             counterfactual=nothing if support is None else support.counterfactual,
             action_count=len(data.actions.labels),
@@ -81,6 +83,12 @@ class TransitionTable:
 
     def __len__(self) -> int:
         return len(self.rewards)
+
+    def take(self, rows: Int[np.ndarray, " some"]) -> TransitionTable:
+        """Some of the rows, in their order; episodes are counted anew."""
+        arrays = {each.name: getattr(self, each.name)[rows] for each in fields(self) if each.name != "action_count"}
+        arrays["episodes"] = np.unique(arrays["episodes"], return_inverse=True)[1].reshape(-1)
+        return replace(self, **arrays)
 
 
 def ended_by_limit(
@@ -96,7 +104,7 @@ def ended_by_limit(
     return far & timed
 
 
-def _trusted(support: Support, trust: float) -> Float[np.ndarray, " steps"]:
+def _trusted(support: Support, trust: float, limit: float) -> Float[np.ndarray, " steps"]:
     weights, effective = support.policy_weights
     share = np.divide(effective, effective + trust, out=np.zeros_like(effective), where=effective > 0)
-    return weights * share[support.data.steps]
+    return np.minimum(weights * share[support.data.steps], limit * np.sqrt(len(support.data)))
