@@ -103,3 +103,7 @@ def __getattr__(name: str) -> Any:
     from repbm.models.training._head_refit import refit_heads
 
     return {"compiled": compiled, "fit_paper": fit_paper, "refit_heads": refit_heads}[name]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -47,6 +47,11 @@ class WidenedModel(Model):
     ) -> ModelValues:
         return self.inner.values(self._acting(policy), self._columns.narrowed(states), **given)
 
+    def returns(
+        self, policy: ObservationPolicy, states: Float[np.ndarray, "states dimensions"], **given: Any
+    ) -> Float[np.ndarray, "rollouts states"]:
+        return self.inner.returns(self._acting(policy), self._columns.narrowed(states), **given)
+
     def step_values(
         self,
         policy: ObservationPolicy,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from repbm.report._scale import PLAIN, Shown
 
 _SAME = 1e-9
 """Estimates whose numbers differ by less, relatively, are one: `is` and `pdis` where episodes have one step."""
+_MOST_LINES = 4
+"""More lines of who says otherwise do not fit on a screen: then only of whom it is so."""
 _NUMBERS = ("value", "low", "high", "difference_low", "difference_high", "effective_episodes")
 
 
@@ -90,7 +92,7 @@ def answers_table(
 ) -> Iterator[Table | str]:
     """For a terminal, at most a screen: one row a policy, then what the log supports, and who says otherwise.
 
-    `verdicts` are sentences; policies with the same one share it.
+    `verdicts` are sentences; policies with the same one share it, and so they do what is to be said against an answer.
     """
     rows = answers_of(estimates)
     title = f"what {rows[0]['episodes']} logged episodes say"
@@ -104,16 +106,25 @@ def answers_table(
     yield table
     if not truth:
         yield f"now: {shown.value(rows[0]['logged_mean'])}, the mean return of the log"
-    sentences: dict[str, list[str]] = {}
-    for row in rows:
-        sentences.setdefault(verdicts[row["policy"]], []).append(row["policy"])
-    yield from (f"{', '.join(names)}: {sentence}" for sentence, names in sentences.items())
+    yield from _shared((row["policy"], verdicts[row["policy"]]) for row in rows)
     if shown.binary and not truth:
         effects = ((row["policy"], Effect.of(row)) for row in rows)
         yield from (f"{name}: {shown.effect(effect)}" for name, effect in effects if effect is not None)
-    for row in rows:
-        doubts = [disagreement(row, estimates, shown), row["note"] if row["low"] is None else ""]
-        yield from (f"{row['policy']}: {doubt}" for doubt in doubts if doubt)
+    otherwise = [(row["policy"], disagreement(row, estimates, shown)) for row in rows]
+    lines = list(_shared(otherwise))
+    if len(lines) > _MOST_LINES:
+        names = ", ".join(name for name, doubt in otherwise if doubt)
+        lines = [f"{names}: other estimators say otherwise; --all shows them"]
+    yield from lines
+    yield from _shared((row["policy"], row["note"] if row["low"] is None else "") for row in rows)
+
+
+def _shared(said: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """What is said of each name, those of whom the same is said together; nothing of those of whom nothing is."""
+    names: dict[str, list[str]] = {}
+    for name, words in said:
+        names.setdefault(words, []).append(name)
+    yield from (f"{', '.join(own)}: {words}" for words, own in names.items() if words)
 
 
 def estimates_tables(
