@@ -22,11 +22,12 @@ test: $(VENV)/.installed-dev
 types:
 	$(BIN)/pyright
 
+# Many tests start the program: what Python compiles is kept, also where the environment says otherwise.
 tests:
-	$(BIN)/pytest -n 2 --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 --dist worksteal
 
 test-slow: $(VENV)/.installed-dev
-	$(BIN)/pytest -m slow -n 2 --dist worksteal --part $(or $(PART),1/1)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -m slow -n 2 --dist worksteal --part $(or $(PART),1/1)
 
 # The core alone, in another Python: make test-core PYTHON=python3.13. Tests of networks are left out, since JAX is.
 test-core: .venv-core/.installed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from repbm.core import InputError, Label
 from repbm.evaluation import evaluate
 from repbm.logs import read_log
 from repbm.policies import CallablePolicy, Choices, ObservationPolicy
+from repbm.policies.adapters import as_policy
 from repbm.policies.adapters._engine import EnginePolicy
 from tests.test_bad_input import GOOD, Program, put, says, zeros
 
@@ -105,3 +107,13 @@ def test_an_exception_whose_text_raises(program: Program, text: str, place: str)
     body = "def act(x):\n    raise Odd()\n" if place == "in a call" else "raise Odd()\n"
     path = program.write("policy.py", fault + body)
     says(program.refuses(program.store(GOOD), policy=f"{path}:act"), "policy.py", "Odd")
+
+
+def test_nothing_is_left_in_the_folder_of_a_policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python would keep what it compiled there."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    (tmp_path / "beside.py").write_text("LIMIT = 1\n")
+    (tmp_path / "rule.py").write_text("import beside\n\ndef act(states):\n    return states[:, 0] > beside.LIMIT\n")
+    as_policy(f"{tmp_path}/rule.py:act")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["beside.py", "rule.py"]
+    assert not sys.dont_write_bytecode

@@ -127,6 +127,8 @@ def _imported(path: Path, name: str) -> Policy:
     sys.modules[spec.name] = module  # dataclasses look their module up
     folder = str(path.resolve().parent)
     sys.path.insert(0, folder)
+    # Nothing is to be left in somebody else's folder.
+    written, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         with prints_aside():
             spec.loader.exec_module(module)
@@ -135,6 +137,7 @@ def _imported(path: Path, name: str) -> Policy:
         line = f":{frames[-1].lineno}" if frames else ""
         raise InputError(f"fails to load with {reason(fault)}", where=f"{path}{line}") from fault
     finally:
+        sys.dont_write_bytecode = written
         sys.path.remove(folder)
     public = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
     if name not in vars(module):
