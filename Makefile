@@ -19,8 +19,13 @@ test: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
 	$(MAKE) --no-print-directory --jobs 2 types tests
 
-types:
+# Checked again when a source, or what they are checked against, has changed.
+SOURCES := $(wildcard $(shell git ls-files --cached --others --exclude-standard 'src/*.py' 'tests/*.py' 'bench/*.py' 'docs/*.py'))
+types: .cache/types
+
+.cache/types: $(SOURCES) pyproject.toml $(VENV)/.installed-dev
 	$(BIN)/pyright
+	mkdir -p .cache && touch $@
 
 # Many tests start the program: what Python compiles is kept, also where the environment says otherwise.
 tests:

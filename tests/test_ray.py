@@ -58,6 +58,7 @@ def _solved(shared: tuple[np.ndarray, Path, float]) -> Callable[[int, Note], tup
     return work
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_what_one_process_gives(cluster: Any, tmp_path: Path) -> None:
     """And tasks that fail are told, while the others go on."""
     shared = np.eye(300) * 50, tmp_path, 0.3
