@@ -19,6 +19,8 @@ PROGRAM = (sys.executable, "-c", "from repbm.cli import main; main()")
 _MARK = "REPBM_TEST_COMMAND"
 _LONG = 300.0
 """Seconds after which something is wrong."""
+RAY_AGENTS = 300.0
+"""So many seconds agents of a Ray that was ended look for the rest of it at most before they end."""
 
 
 class Command:

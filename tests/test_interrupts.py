@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.commands import EVALUATE, REPRODUCE, ended, files, hidden, prepare, running
+from tests.commands import EVALUATE, RAY_AGENTS, REPRODUCE, ended, files, hidden, prepare, running
 from tests.test_bad_input import tree
 
 pytestmark = pytest.mark.slow
@@ -66,7 +66,7 @@ def test_an_experiment_is_stopped_and_resumed(folder: Path, tmp_path: Path, engi
         command.interrupt()
         stopped = "repbm: stopped; finished runs are kept, and the same command resumes\n"
         assert command.end() == (130, "", stopped)
-        assert command.gone()
+        assert command.gone(RAY_AGENTS if engine == "ray" else 60)
     stored = _rows(out)
     assert 0 < stored["run"].n_unique() < 30
     assert not hidden(out)
@@ -93,7 +93,7 @@ def test_fits_side_by_side_are_stopped(folder: Path, tmp_path: Path, engine: str
         assert not command.until(lambda: False, 3)
         command.interrupt()
         assert command.end() == (130, "", "repbm: stopped; nothing is half-written\n")
-        assert command.gone()
+        assert command.gone(RAY_AGENTS if engine == "ray" else 60)
     assert files(tmp_path / "out") == before
     assert not hidden(tmp_path / "out")
 

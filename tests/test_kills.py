@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 from repbm import Evaluation
-from tests.commands import EVALUATE, REPRODUCE, Command, ended, files, hidden, prepare, running
+from tests.commands import EVALUATE, RAY_AGENTS, REPRODUCE, Command, ended, files, hidden, prepare, running
 
 pytestmark = pytest.mark.slow
 
@@ -25,8 +25,6 @@ _KILLS = 5
 """A round: so often killed, then left to end."""
 _WRITING = 0.05
 """Seconds that the files of a result take, about."""
-_AGENTS = 300.0
-"""Agents of a Ray whose driver was killed look for the rest of it for some time before they end."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +109,9 @@ def test_an_experiment_in_processes(whole: Whole, number: int, tmp_path: Path) -
 @pytest.mark.parametrize("number", range(7, 10))
 def test_an_experiment_on_ray(whole: Whole, number: int) -> None:
     pytest.importorskip("ray")
-    _kill_and_resume(whole, number, 2.5 * whole.seconds["runs"], "--workers", "2", "--engine", "ray", patience=_AGENTS)
+    _kill_and_resume(
+        whole, number, 2.5 * whole.seconds["runs"], "--workers", "2", "--engine", "ray", patience=RAY_AGENTS
+    )
 
 
 def _kill_and_resume(

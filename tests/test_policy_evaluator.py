@@ -37,7 +37,7 @@ def test_the_same_numbers_and_one_reading() -> None:
     log = LOG.with_columns(chosen=pl.lit("wait"))
     shared = PolicyEvaluator(estimators=["corrected", "am"], details=False)
     with (
-        mock.patch("repbm.evaluation._evaluate.learn_behavior", side_effect=AssertionError) as again,
+        mock.patch("repbm.evaluation._prepare.learn_behavior", side_effect=AssertionError) as again,
         pytest.raises(AssertionError),
     ):
         shared.fit(log)
@@ -45,7 +45,7 @@ def test_the_same_numbers_and_one_reading() -> None:
     shared.fit(log)
     assert shared.log_.behavior is not None
     options = {"estimators": shared.estimators, "details": False}
-    with mock.patch("repbm.evaluation._evaluate.learn_behavior", side_effect=AssertionError):
+    with mock.patch("repbm.evaluation._prepare.learn_behavior", side_effect=AssertionError):
         found = [shared.evaluate(policy) for policy in (careful, old)]
     for made, policy in zip(found, (careful, old), strict=True):
         same(made, evaluate(log, policy, **options))
