@@ -40,6 +40,15 @@ def test_figures_are_those_of_the_drawn_returns() -> None:
     assert figure(found, "below", 0.0).value == (drawn < 0).mean()
 
 
+def test_the_worst_are_the_highest_where_less_is_better() -> None:
+    drawn = np.random.default_rng(0).exponential(size=8000)
+    costs = figure(model_figures(drawn, np.arange(50.0), 0.9, [], RULES, None, -1), "worst", 0.1)
+    turned = figure(model_figures(-drawn, -np.arange(50.0), 0.9, [], RULES), "worst", 0.1)
+    assert costs.value == pytest.approx(np.sort(drawn)[-800:].mean())
+    assert costs.logged == pytest.approx(47.0)
+    assert [costs.low, costs.high] == pytest.approx([-turned.high, -turned.low])
+
+
 def test_intervals_are_those_of_as_many_episodes() -> None:
     """Beside the figures of 1,000 samples of 60 returns from the same pool: their ends to a quarter of the width."""
     generator = np.random.default_rng(1)

@@ -60,6 +60,18 @@ def truth(world: Enumerated, below: float) -> list[float]:
     return plain(returns, np.array([path.probability for path in paths]), below)
 
 
+def test_the_worst_are_the_highest_where_less_is_better() -> None:
+    """The figure of costs is that of the same returns below zero, turned around."""
+    world = enumerated(0)
+    case = Case.of(world.data, TabularPolicy(world.policy), 0.9)
+    logs, resampling = case.weights.log_last, Resampling(world.data, 0)
+    costs = return_distribution(case.returns, logs, resampling, 0.9, [], ANY, -1).figures[-1]
+    turned = return_distribution(-case.returns, logs, resampling, 0.9, [], ANY).figures[-1]
+    assert costs.kind == turned.kind == "worst"
+    ends = [costs.value, costs.high, costs.low, costs.logged]
+    assert ends == pytest.approx([-turned.value, -turned.low, -turned.high, -turned.logged], rel=1e-9)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_exact_where_every_episode_counts_as_often_as_it_happens(seed: int) -> None:
     """A log of all episodes, each as often as the behavior does it, and weighted: the policy's own distribution."""

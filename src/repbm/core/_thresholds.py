@@ -454,7 +454,7 @@ class DistributionRules:
     """With fewer, the log does not tell. Convention: the worst tenth is then two or three episodes."""
     quantiles: tuple[float, ...] = (0.05, 0.25, 0.5, 0.75, 0.95)
     worst: float = 0.1
-    """The mean of this share of the lowest returns is told. Convention."""
+    """The mean of this share of the lowest returns is told, of the highest where less is better. Convention."""
     model_returns: int = 8192
     """So many returns are drawn in a model, spread over individuals: of 1,000 episodes that adds a twentieth to the
     error that chance leaves anyway,"""

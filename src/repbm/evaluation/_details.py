@@ -120,7 +120,8 @@ def spread_of_returns(case: Case, resampling: Resampling, question: Question) ->
     if case.unseen:
         return ReturnDistribution(None, reason=f"it never shows {case.unseen[0]!r}, which the policy may take")
     rules, weights = question.thresholds.distribution, case.weights.log_last
-    return return_distribution(case.returns, weights, resampling, question.level, question.threshold, rules)
+    given = question.level, question.threshold, rules, question.outcome.sign
+    return return_distribution(case.returns, weights, resampling, *given)
 
 
 def model_free_bounds(case: Case, question: Question) -> tuple[float, float] | None:

@@ -46,6 +46,6 @@ def spread_in_model(
         return replace(found, reason="its rollouts exceed floating point")
     possible = possible_returns(case)
     again = None if refits is None or refits.returns is None else np.clip(refits.returns, *possible)
-    given = question.level, question.threshold, rules, again
+    given = question.level, question.threshold, rules, again, question.outcome.sign
     figures = model_figures(np.clip(drawn.reshape(-1), *possible), case.returns, *given)
     return replace(found, returns=drawn.size, refits=0 if again is None else len(again), figures=figures)

@@ -57,10 +57,11 @@ def return_distribution(
     level: float,
     thresholds: Sequence[float] = (),
     rules: DistributionRules = DistributionRules(),  # noqa: B008 - frozen
+    sign: int = 1,
 ) -> ReturnDistribution:
     """Quantiles, shares below thresholds and the mean of the worst, with intervals from resampled logs.
 
-    Every episode counts by the product of all its ratios, over their sum. Critics do not help: they tell means. The
+    `sign` is -1 where less is better: the worst returns are then the highest. Every episode counts by the product of all its ratios, over their sum. Critics do not help: they tell means. The
     return of an episode that was cut off is what it earned until then.
     """
     largest = log_weights.max()
@@ -69,8 +70,8 @@ def return_distribution(
     if effective < rules.fewest_effective_episodes:
         needed = f"{rules.fewest_effective_episodes:g} are needed"
         return ReturnDistribution(effective, reason=f"only {effective:.1f} effective episodes follow it, {needed}")
-    told, now = (figures_of(returns, each, thresholds, rules) for each in (weights, np.ones(len(returns))))
-    drawn = resampled_figures(returns, weights, resampling.groups, resampling, thresholds, rules)
+    told, now = (figures_of(returns, each, thresholds, rules, sign) for each in (weights, np.ones(len(returns))))
+    drawn = resampled_figures(returns, weights, resampling.groups, resampling, thresholds, rules, sign)
     ends = [_ends(draws, level) for draws in drawn]
     return ReturnDistribution(effective, named_figures(told, ends, now, thresholds, rules))
 
@@ -96,11 +97,12 @@ def figures_of(
     weights: Float[np.ndarray, " episodes"],
     thresholds: Sequence[float],
     rules: DistributionRules,
+    sign: int = 1,
 ) -> Float[np.ndarray, " figures"]:
     """Quantiles, the mean of the worst, and the shares below thresholds."""
     order = np.argsort(returns, kind="stable")
     shares = [float(weights[returns < at].sum() / weights.sum()) for at in thresholds]
-    return np.append(_spread(returns[order], weights[order][None], rules)[:, 0], shares)
+    return np.append(_spread(returns[order], weights[order][None], rules, sign)[:, 0], shares)
 
 
 def resampled_figures(
@@ -110,10 +112,11 @@ def resampled_figures(
     resampling: Resampling,
     thresholds: Sequence[float],
     rules: DistributionRules,
+    sign: int = 1,
 ) -> Float[np.ndarray, "figures draws"]:
     """The same on every resampled log; `groups` are those that episodes are drawn in."""
     order = np.argsort(returns, kind="stable")
-    found = _resampled(returns[order], weights[order], groups[order], resampling, rules)
+    found = _resampled(returns[order], weights[order], groups[order], resampling, rules, sign)
     mass = resampling.counts @ np.bincount(groups, weights, resampling.count)
     below = [resampling.counts @ np.bincount(groups, weights * (returns < at), resampling.count) for at in thresholds]
     shares = [np.divide(part, mass, out=np.full_like(mass, np.nan), where=mass > 0) for part in below]
@@ -121,7 +124,7 @@ def resampled_figures(
 
 
 def _spread(
-    values: Float[np.ndarray, " cells"], weights: Float[np.ndarray, "draws cells"], rules: DistributionRules
+    values: Float[np.ndarray, " cells"], weights: Float[np.ndarray, "draws cells"], rules: DistributionRules, sign: int
 ) -> Float[np.ndarray, "figures draws"]:
     """The quantiles and the mean of the worst of rising values, for each row of weights; NaN without any weight."""
     total = weights.sum(axis=1, keepdims=True)
@@ -129,7 +132,9 @@ def _spread(
     reached = np.cumsum(shares, axis=1)
     # The smallest value that at least this share does not exceed.
     found = [values[(reached >= level - _ROUNDING).argmax(axis=1)] for level in rules.quantiles]
-    worst = np.clip(rules.worst - (reached - shares), 0.0, shares) @ values / rules.worst
+    # How many do worse than each.
+    worse = reached - shares if sign > 0 else 1.0 - reached
+    worst = np.clip(rules.worst - worse, 0.0, shares) @ values / rules.worst
     return np.where(total[:, 0] > 0, np.stack([*found, worst]), np.nan)
 
 
@@ -139,6 +144,7 @@ def _resampled(
     groups: np.ndarray,
     resampling: Resampling,
     rules: DistributionRules,
+    sign: int,
 ) -> Float[np.ndarray, "figures draws"]:
     """The figures on every resampled log; many different values are put into cells of equal weight first."""
     kept = weights > 0
@@ -150,7 +156,7 @@ def _resampled(
     count = int(cell[-1]) + 1
     middles = np.bincount(cell, weights * values, count) / np.bincount(cell, weights, count)
     table = np.bincount(groups * count + cell, weights, resampling.count * count).reshape(resampling.count, count)
-    return _spread(middles, resampling.counts @ table, rules)
+    return _spread(middles, resampling.counts @ table, rules, sign)
 
 
 def _ends(draws: Float[np.ndarray, " draws"], level: float) -> tuple[float | None, float | None]:

@@ -49,6 +49,7 @@ def model_figures(
     thresholds: Sequence[float] = (),
     rules: DistributionRules = DistributionRules(),  # noqa: B008 - frozen
     refitted: Float[np.ndarray, "refits draws"] | None = None,
+    sign: int = 1,
 ) -> tuple[ReturnFigure, ...]:
     """Quantiles, the mean of the worst and shares below thresholds of returns that a model drew for logged individuals.
 
@@ -58,15 +59,15 @@ def model_figures(
     """
     # What sums of rounded rewards miss must not count as less.
     asked, thresholds = thresholds, [at - _ROUNDING * max(1.0, abs(at)) for at in thresholds]
-    told = figures_of(drawn, np.ones(len(drawn)), thresholds, rules)
-    low, high = _sampled_ends(np.sort(drawn), told, len(logged), level, rules)
+    told = figures_of(drawn, np.ones(len(drawn)), thresholds, rules, sign)
+    low, high = _sampled_ends(np.sort(drawn), told, len(logged), level, rules, sign)
     if refitted is not None:
-        again = np.stack([figures_of(one, np.ones(len(one)), thresholds, rules) for one in refitted])
+        again = np.stack([figures_of(one, np.ones(len(one)), thresholds, rules, sign) for one in refitted])
         reach = stdtrit(len(again) - 1, 0.5 + level / 2) * again.std(axis=0, ddof=1)
         low, high = np.minimum(low, told - reach), np.maximum(high, told + reach)
     shares = slice(len(rules.quantiles) + 1, None)
     low[shares], high[shares] = np.maximum(low[shares], 0.0), np.minimum(high[shares], 1.0)
-    now = figures_of(logged, np.ones(len(logged)), thresholds, rules)
+    now = figures_of(logged, np.ones(len(logged)), thresholds, rules, sign)
     return named_figures(told, list(zip(low.tolist(), high.tolist(), strict=True)), now, asked, rules)
 
 
@@ -76,6 +77,7 @@ def _sampled_ends(
     count: int,
     level: float,
     rules: DistributionRules,
+    sign: int,
 ) -> tuple[Float[np.ndarray, " figures"], Float[np.ndarray, " figures"]]:
     """Ends of the figures of `count` returns drawn from these rising values: exact for quantiles, whose share is that
     of an order statistic; by the influence of single returns for the mean of the worst; Wilson's for shares."""
@@ -86,8 +88,9 @@ def _sampled_ends(
         places = np.ceil(betaincinv(order, count - order + 1, tails) * len(values)).astype(np.int64) - 1
         ends.append(values[places.clip(0, len(values) - 1)])
     z = float(ndtri(tails[1]))
-    limit = values[min(int(rules.worst * len(values)), len(values) - 1)]
-    error = float((np.minimum(values - limit, 0.0) / rules.worst).std()) / np.sqrt(count)
+    rising = np.sort(sign * values)
+    limit = rising[min(int(rules.worst * len(rising)), len(rising) - 1)]
+    error = float((np.minimum(rising - limit, 0.0) / rules.worst).std()) / np.sqrt(count)
     ends.append(told[len(rules.quantiles)] + np.array([-z, z]) * error)
     for share in told[len(rules.quantiles) + 1 :]:
         middle, shrunk = share + z**2 / (2 * count), 1 + z**2 / count
