@@ -353,7 +353,7 @@ def test_an_answer_that_fails_a_check_or_is_vague_is_not_supported() -> None:
     assert f"{1.01 * edge:.1f} times less well" in vague.sentence
     assert vague.last_step == 0
     lost = replace(fine, precision=float("inf"))
-    assert lost.sentence.startswith("the log cannot tell: past some step no logged episode follows it")
+    assert lost.sentence.startswith("the log cannot tell: past some step hardly any logged episode follows it")
     assert lost.to_dict()["precision"] is None
     for each in (fine, *poor, vague, lost, replace(fine, checks=None)):
         again = Verdict.of(each.to_dict(), each.rules)

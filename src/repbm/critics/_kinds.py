@@ -15,6 +15,7 @@ from repbm.critics._marginal_fit import MarginalFit
 from repbm.critics._model_critic import ModelCritic
 from repbm.critics._mrdr import fit_mrdr
 from repbm.critics._value_critic import ActionValueCritic
+from repbm.critics._worlds import closed_forms
 from repbm.data import spread_episodes
 from repbm.estimators import Case, Critic, DirectMethod, EstimatorSpec, Role, acting
 from repbm.models import AM, AM_PI, BOTH_RISKS, Comparison, Model, ModelFit, Objective
@@ -213,7 +214,8 @@ class Marginal(CriticKind):
         return self._fit(case, request).joined(results), None
 
     def _fit(self, case: Case, request: Request) -> MarginalFit:
-        return MarginalFit(case, self.name, request.seed, request.thresholds)
+        known = request.choice if request.fit == closed_forms(request.thresholds) else None
+        return MarginalFit(case, self.name, request.seed, request.thresholds, known)
 
 
 @dataclass(frozen=True)

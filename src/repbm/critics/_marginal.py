@@ -12,7 +12,7 @@ from repbm.critics._cross_fitted import CrossFittedCritic
 from repbm.critics._initial_regression import InitialRegression, initial_features
 from repbm.critics._logged_values import LoggedValues
 from repbm.critics._outcome_spread import OutcomeSpread
-from repbm.critics._value_critic import ActionValueCritic
+from repbm.critics._value_critic import AnyStateCritic
 from repbm.estimators import Case, IndividualValues, StateValues, marginal_weights, surprises
 
 
@@ -21,12 +21,16 @@ class CrossFittedValues:
     """V and Q of critics fitted without the episode itself, those of one fitted to all, and state ratios of a log."""
 
     parts: CrossFittedCritic
-    all_episodes: ActionValueCritic
+    all_episodes: AnyStateCritic
     state_ratios: Float[np.ndarray, " steps"]
     now: LoggedValues
     name: str
     rules: IndividualRules
+    follows_model: bool = False
+    """Whether values come from following the policy in models that are nearly exact."""
     _told: dict[Case, _Told] = field(default_factory=dict, repr=False)
+    _logged: dict[Case, IndividualValues] = field(default_factory=dict, repr=False)
+    _by_fold: dict[Case, np.ndarray] = field(default_factory=dict, repr=False)
 
     @property
     def states_tell_all(self) -> bool:
@@ -49,9 +53,18 @@ class CrossFittedValues:
         self, case: Case, states: Float[np.ndarray, "individuals dimensions"] | None = None
     ) -> IndividualValues:
         """V_0 by the critic of all episodes plus what surprises tell; the logged individuals where none are given."""
+        if states is not None:
+            asked = np.asarray(states, dtype=np.float64)
+            return self._individuals(case, asked, self._parts(case, asked))
+        if case not in self._logged:
+            asked = case.data.initial_observations
+            self._logged[case] = self._individuals(case, asked, self._parts_of_logged(case))
+        return self._logged[case]
+
+    def _individuals(
+        self, case: Case, asked: Float[np.ndarray, "some dimensions"], parts: Float[np.ndarray, "folds some"]
+    ) -> IndividualValues:
         told = self._told_of(case)
-        asked = case.data.initial_observations if states is None else np.asarray(states, dtype=np.float64)
-        parts = self._parts(case, asked)
         errors = np.sqrt(self._variances(parts, told.value_variance) + told.missed)
         gains = self._variances(parts - self.now.by_fold(asked), told.gain_variance)
         return IndividualValues(
@@ -66,6 +79,11 @@ class CrossFittedValues:
     def _parts(self, case: Case, states: np.ndarray) -> Float[np.ndarray, "folds some"]:
         """V_0 by each of the critics that leave out a fold."""
         return np.stack([critic.values_of(case, states).values for critic in self.parts.critics])
+
+    def _parts_of_logged(self, case: Case) -> Float[np.ndarray, "folds episodes"]:
+        if case not in self._by_fold:
+            self._by_fold[case] = self._parts(case, case.data.initial_observations)
+        return self._by_fold[case]
 
     def _variances(self, parts: Float[np.ndarray, "folds some"], mean: float) -> Float[np.ndarray, " some"]:
         """Of something fitted without fold after fold, drawn half-way to the mean of logged individuals."""
@@ -85,7 +103,7 @@ class CrossFittedValues:
         )
         # What may be there without being seen counts by half.
         missed = surplus.explained if surplus.taken else 0.5 * surplus.explained
-        parts = self._parts(case, states)
+        parts = self._parts_of_logged(case)
         means = [float(_jackknife(each).mean()) for each in (parts, parts - self.now.by_fold(states))]
         errors = np.sqrt(self._variances(parts, means[0]) + missed)
         spread = OutcomeSpread.of(case, self, self.initial(case).values + surplus(states), errors, self.rules)
@@ -93,7 +111,7 @@ class CrossFittedValues:
 
     def error(self, case: Case) -> float:
         """By leaving out fold after fold (the jackknife): sqrt((K - 1) / K sum_k (m_k - m)^2), m_k the mean V_0."""
-        means = self._parts(case, case.data.initial_observations).mean(axis=1, keepdims=True)
+        means = self._parts_of_logged(case).mean(axis=1, keepdims=True)
         return float(np.sqrt(_jackknife(means)[0]))
 
     def logged(self, case: Case) -> Float[np.ndarray, " episodes"]:
@@ -112,6 +130,8 @@ class CrossFittedValues:
             state_ratios=self.state_ratios[case.data.positions(episodes)],
             now=replace(self.now, left_out=self.now.left_out[episodes]),
             _told={},
+            _logged={},
+            _by_fold={},
         )
 
     def final(self, case: Case) -> Float[np.ndarray, " episodes"]:
@@ -122,7 +142,7 @@ class CrossFittedValues:
         for k, critic in enumerate(self.parts.critics):
             own = np.flatnonzero(shown & (self.folds == k))
             if len(own):
-                assert isinstance(critic, ActionValueCritic)
+                assert isinstance(critic, AnyStateCritic)
                 result[own] = critic.values_at(case, data.final_observations[own], left[own])
         return result
 

@@ -19,10 +19,14 @@ from repbm.critics._initial_regression import initial_features
 from repbm.critics._logged_values import LoggedValues, logged_case, without_fold
 from repbm.critics._marginal import CrossFittedValues
 from repbm.critics._markov import history_tells
+from repbm.critics._model_critic import ModelCritic
 from repbm.critics._state_ratio import fit_state_ratio
 from repbm.critics._value_critic import ActionValueCritic
+from repbm.critics._worlds import Worlds
 from repbm.data import History, Trajectories, spread_episodes
-from repbm.estimators import Case, MarginalCritic
+from repbm.estimators import Case, Corrected, MarginalCritic
+from repbm.inference import standard_error
+from repbm.models import Comparison
 
 _T = TypeVar("_T")
 
@@ -35,12 +39,16 @@ class MarginalFit:
     """Fitted Q evaluation and state ratios, both by folds of the episodes.
 
     Where what came before a state tells more of what follows, all is fitted to a log with that as further columns.
+    Where a model tells held-out states nearly exactly, values are also found by following the policy in it, fitted
+    without each fold, too; of the two those that leave the smaller standard error answer.
     """
 
     asked: Case
     name: str
     seed: int
     thresholds: Thresholds
+    choice: Comparison | None = None
+    """How closely closed forms tell held-out states, where that is known already."""
 
     @cached_property
     def history(self) -> History | None:
@@ -67,36 +75,58 @@ class MarginalFit:
     def now(self) -> Case:
         return logged_case(self.case)
 
+    @cached_property
+    def worlds(self) -> Worlds:
+        """Models of the log, worth asking where they are nearly exact."""
+        given = self.asked.data, self.asked.most_steps, self.seed, self.thresholds, self.choice
+        return self._once("worlds", lambda: Worlds.of(*given))
+
     @property
     def parts(self) -> list[Callable[[], Any]]:
         """Values of the policy by all episodes (with the history they need) and without each fold, those of what is
-        done now, and state ratios."""
+        done now, state ratios, and, where a model is nearly exact, values in such models."""
         each = range(int(self.folds.max()) + 1)
         return [
             lambda: (self.history, self._whole()),
             *(partial(self._without, k) for k in each),
             *(partial(self._logged_without, k) for k in each),
             lambda: fit_state_ratio(self.case, self.folds, self.seed, self.thresholds.ratio),
+            *(partial(self._in_model, k) for k in (None, *each) if self.worlds.nearly_exact),
         ]
 
     def joined(self, results: Sequence[Any]) -> MarginalCritic:
         """The critic, of what the parts gave."""
-        count, rules = (len(results) - 2) // 2, self.thresholds.individuals
-        (history, whole), ratios = results[0], results[-1]
-        parts, logged = results[1 : count + 1], results[count + 1 : -1]
+        count, rules = int(self.folds.max()) + 1, self.thresholds.individuals
+        (history, whole), ratios = results[0], results[2 * count + 1]
+        parts, logged = results[1 : count + 1], results[count + 1 : 2 * count + 1]
+        followed = results[2 * count + 2 :]
         # Known by now, and not to be looked for again.
         vars(self)["history"] = history
         features = initial_features(self.case.data)
         now = LoggedValues.of(self.case, self.now, tuple(logged), self.folds, features, rules)
         judging = CrossFittedCritic(tuple(parts), self.folds, self.name)
         found = CrossFittedValues(judging, whole, ratios, now, self.name, rules)
-        return found if history is None else HistoryCritic(found, history, self.seed, self.thresholds.history)
+        if history is not None:
+            return HistoryCritic(found, history, self.seed, self.thresholds.history)
+        if not followed or None in followed:
+            return found
+        without = CrossFittedCritic(tuple(followed[1:]), self.folds, self.name)
+        other = CrossFittedValues(without, followed[0], ratios, now, self.name, rules, follows_model=True)
+        return min((found, other), key=lambda critic: _uncertainty(self.case, critic))
 
     def _whole(self) -> ActionValueCritic:
         return self._fitted(self.case if len(self.taught) == len(self.folds) else self.case.take(self.taught))
 
     def _without(self, fold: int) -> ActionValueCritic:
         return self._fitted(self.case.take(self.taught[self.folds[self.taught] != fold]))
+
+    def _in_model(self, fold: int | None) -> ModelCritic | None:
+        """Values in a model of all episodes, or of those of other folds; None where these are not what matters."""
+        if self.history is not None:
+            return None
+        kept = np.flatnonzero(self.folds != fold) if fold is not None else np.arange(len(self.folds))
+        model = self._once(("model", fold), lambda: self.worlds.model(self.asked.data.take(kept)))
+        return self.worlds.critic(self.asked, model, self.name)
 
     def _logged_without(self, fold: int) -> ActionValueCritic:
         individuals = self.thresholds.individuals
@@ -114,3 +144,9 @@ class MarginalFit:
         rules = self.thresholds.fitted_q
         found = fit_fqe(part.data, part.policy, part.discount, part.most_steps, seed=self.seed, rules=rules)
         return ActionValueCritic(found, self.name)
+
+
+def _uncertainty(case: Case, critic: MarginalCritic) -> float:
+    """The standard error of the answer with this critic."""
+    error = standard_error(Corrected(critic)(case))
+    return error if np.isfinite(error) else np.inf

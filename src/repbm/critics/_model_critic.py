@@ -41,6 +41,7 @@ class ModelCritic:
     note: str = ""
     """What is to be said of how the model was fitted."""
     _known: dict[Case, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False)
+    _initial: dict[Case, StateValues] = field(default_factory=dict, repr=False)
 
     def __call__(self, case: Case) -> tuple[Float[np.ndarray, " steps"], Float[np.ndarray, " steps"]]:
         if case not in self._known:
@@ -48,7 +49,9 @@ class ModelCritic:
         return self._known[case]
 
     def initial(self, case: Case) -> StateValues:
-        return self.values_of(case, case.data.initial_observations)
+        if case not in self._initial:
+            self._initial[case] = self.values_of(case, case.data.initial_observations)
+        return self._initial[case]
 
     def values_of(self, case: Case, states: Float[np.ndarray, "individuals dimensions"]) -> StateValues:
         """V_0 of the case's policy for any initial states."""
@@ -104,6 +107,25 @@ class ModelCritic:
             rewards=self.rewards,
         )
         return logged, value
+
+    def values_at(
+        self, case: Case, states: Float[np.ndarray, "some dimensions"], steps_left: Int[np.ndarray, " some"]
+    ) -> Float[np.ndarray, " some"]:
+        """V of any states, with so many steps left."""
+        policy = acting(case.policy, self.name)
+        _, value = self.model.step_values(
+            policy,
+            np.asarray(states, dtype=np.float64),
+            steps_left,
+            np.zeros(len(states), dtype=np.int64),
+            policy.probabilities(states, self.model.labels),
+            discount=case.discount,
+            rollouts=self._rollouts(case, self.step_rollouts),
+            seed=self.seed,
+            dtype=self.step_dtype,
+            rewards=self.rewards,
+        )
+        return value
 
     def _affordable(self, case: Case, rows: Int[np.ndarray, " some"]) -> int:
         return int(np.clip(self.most_steps // max(int(case.steps_left[rows].sum()), 1), 1, self.step_rollouts))

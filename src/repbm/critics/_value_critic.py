@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from repbm.core import InputError, Label
 from repbm.critics._action_values import ActionValues
-from repbm.estimators import Case, StateValues, acting
+from repbm.estimators import Case, Critic, StateValues, acting
+
+
+@runtime_checkable
+class AnyStateCritic(Critic, Protocol):
+    """A critic that knows more than the logged steps."""
+
+    def values_at(
+        self, case: Case, states: Float[np.ndarray, "some dimensions"], steps_left: Int[np.ndarray, " some"]
+    ) -> Float[np.ndarray, " some"]:
+        """V of any states, with so many steps left."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)

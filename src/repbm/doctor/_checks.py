@@ -48,7 +48,7 @@ def checks_of(
         _backtest(case, critic, rules),
         _hidden(case, critic, rules),
     )
-    return checks, _precision(case, critic, estimate)
+    return checks, _precision(case, critic, estimate, rules)
 
 
 def _unseen(case: Case) -> Check:
@@ -139,10 +139,10 @@ def possible_returns(case: Case) -> tuple[float, float]:
     return min(ends[0], ends[0] * powers), max(ends[1], ends[1] * powers)
 
 
-def _precision(case: Case, critic: MarginalCritic, estimate: Estimate) -> float | None:
+def _precision(case: Case, critic: MarginalCritic, estimate: Estimate, rules: SupportRules) -> float | None:
     """The standard error of the answer over the one that as many episodes under the policy itself would leave."""
-    if estimate.value is not None and not estimate.effective_episodes > 0:
-        # Past some step no logged episode has any weight: there is no interval, and nothing says how far off it is.
+    # Past some step hardly any logged episode has weight: nothing says how far off what was fitted is.
+    if estimate.value is not None and estimate.effective_episodes < rules.fewest_behind_answer:
         return float("inf")
     own, error = return_deviation(case, critic) / np.sqrt(len(case.data)), standard_error(estimate)
     # An answer without any error, as where nothing is left to chance: both are rounding.

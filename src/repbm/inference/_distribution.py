@@ -61,8 +61,9 @@ def return_distribution(
 ) -> ReturnDistribution:
     """Quantiles, shares below thresholds and the mean of the worst, with intervals from resampled logs.
 
-    `sign` is -1 where less is better: the worst returns are then the highest. Every episode counts by the product of all its ratios, over their sum. Critics do not help: they tell means. The
-    return of an episode that was cut off is what it earned until then.
+    `sign` is -1 where less is better: the worst returns are then the highest. Every episode counts by the product of
+    all its ratios, over their sum. Critics do not help: they tell means. The return of an episode that was cut off is
+    what it earned until then.
     """
     largest = log_weights.max()
     weights = np.exp(log_weights - largest) if np.isfinite(largest) else np.zeros_like(log_weights)
