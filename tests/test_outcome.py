@@ -55,6 +55,13 @@ def test_shares_are_percentages_and_their_difference_is_in_points(survival: Eval
     )
 
 
+def test_checks_speak_in_percentages_of_shares(survival: Evaluation) -> None:
+    said = {check.name: check.sentence for check in survival.examination.verdicts["drug"].checks or ()}
+    now = answer(survival, "drug")["logged_mean"]
+    assert said["back-test"].endswith(f"the log says {100 * now:.1f}%")
+    assert said["range"].endswith("(0.0% to 100.0%)")
+
+
 def test_the_number_needed_to_treat_is_one_over_the_difference(survival: Evaluation) -> None:
     row = answer(survival, "drug")
     found = Effect.of(row)

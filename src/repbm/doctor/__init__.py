@@ -1,7 +1,7 @@
 """The doctor: is the log sound, and what does it support?"""
 
 from repbm.doctor._backtest import Backtest, backtest
-from repbm.doctor._checks import Check, possible_returns
+from repbm.doctor._checks import Check, possible_returns, zero_or_one
 from repbm.doctor._counts import LogCounts
 from repbm.doctor._examination import Examination, examine
 from repbm.doctor._finding import Finding, Severity
@@ -27,4 +27,5 @@ __all__ = [
     "possible_returns",
     "refusals",
     "verdict_of",
+    "zero_or_one",
 ]

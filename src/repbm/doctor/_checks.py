@@ -88,7 +88,8 @@ def _range(case: Case, estimate: Estimate) -> Check:
     error = standard_error(estimate)
     holds = low - error <= estimate.value <= high + error
     key = "check_range" if holds else "check_range_no"
-    return Check("range", holds, say("doctor", key, value=estimate.value, low=low, high=high))
+    shown = _written(case, value=estimate.value, low=low, high=high)
+    return Check("range", holds, say("doctor", key, **shown))
 
 
 def _backtest(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
@@ -104,11 +105,11 @@ def _backtest(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
         error = float(gap.std(ddof=1) / np.sqrt(len(own)))
         allowed = rules.largest_backtest_gap * spread * (1 if name == "all" else _IN_THIRDS)
         if abs(gap.mean()) > max(rules.beyond_chance * error, allowed):
-            means = {"predicted": predicted[own].mean(), "observed": observed[own].mean()}
+            means = _written(case, predicted=predicted[own].mean(), observed=observed[own].mean())
             group = say("doctor", f"group_{name}")
             return Check("back-test", False, say("doctor", "check_backtest_no", group=group, **means))
-    words = say("doctor", "check_backtest", predicted=predicted.mean(), observed=observed.mean())
-    return Check("back-test", True, words)
+    means = _written(case, predicted=predicted.mean(), observed=observed.mean())
+    return Check("back-test", True, say("doctor", "check_backtest", **means))
 
 
 def _hidden(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
@@ -137,6 +138,17 @@ def possible_returns(case: Case) -> tuple[float, float]:
     powers = float((case.discount ** np.arange(case.most_steps)).sum())
     ends = float(rewards.min()), float(rewards.max())
     return min(ends[0], ends[0] * powers), max(ends[1], ends[1] * powers)
+
+
+def zero_or_one(case: Case) -> bool:
+    """Whether every logged episode earned 0 or 1, and both occur: a mean is then a share of episodes."""
+    return np.array_equal(np.unique(case.returns), [0.0, 1.0])
+
+
+def _written(case: Case, **values: float) -> dict[str, str]:
+    """Means of returns as people read them: shares of episodes as percentages."""
+    share = zero_or_one(case)
+    return {name: f"{100 * value:.1f}%" if share else f"{value:.4g}" for name, value in values.items()}
 
 
 def _precision(case: Case, critic: MarginalCritic, estimate: Estimate, rules: SupportRules) -> float | None:

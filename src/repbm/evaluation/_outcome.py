@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from repbm.core import InputError
-from repbm.doctor import possible_returns
+from repbm.doctor import possible_returns, zero_or_one
 from repbm.estimators import Case
 
 BETTER = ("more", "less")
@@ -52,7 +52,7 @@ class Scale:
     def of(cls, case: Case) -> Scale:
         with np.errstate(over="ignore", invalid="ignore"):
             low, high = possible_returns(case)
-        return cls(low, high, bool(np.array_equal(np.unique(case.returns), [0.0, 1.0])))
+        return cls(low, high, zero_or_one(case))
 
     @classmethod
     def stored(cls, content: Mapping[str, Any]) -> Scale:
