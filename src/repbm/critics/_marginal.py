@@ -44,7 +44,9 @@ class CrossFittedValues:
         return self.parts(case)
 
     def initial(self, case: Case) -> StateValues:
-        return self.parts.initial(case)
+        found = self.parts.initial(case)
+        # Of models a fold has few individuals to speak of.
+        return replace(found, note=self.all_episodes.initial(case).note) if self.follows_model else found
 
     def values_of(self, case: Case, states: Float[np.ndarray, "individuals dimensions"]) -> StateValues:
         return StateValues(self.individuals(case, states).values)
