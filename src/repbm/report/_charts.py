@@ -211,13 +211,23 @@ def groups_chart(groups: Sequence[Group], shown_as: Shown = PLAIN) -> Chart:
     )
 
 
-def ranking_chart(ranking: pl.DataFrame, logged_mean: float, shown_as: Shown = PLAIN) -> Chart:
-    """The answers of all policies with their intervals, the best first, and what is done now as a line."""
+def ranking_chart(
+    ranking: pl.DataFrame, logged_mean: float, shown_as: Shown = PLAIN, supported: Sequence[str] | None = None
+) -> Chart:
+    """The answers of all policies with their intervals, the best first, and what is done now as a line.
+
+    Those that the log does not support are gray.
+    """
     line = (logged_mean, f"now: {shown_as.value(logged_mean)}")
+    if supported is not None:
+        known = pl.col("policy").is_in(supported)
+        ranking = ranking.with_columns(role=pl.when(known).then(pl.lit(_SUPPORTED)).otherwise(pl.lit(_UNSUPPORTED)))
     return _intervals(_with_ends(ranking, "policy"), shown_as.title, line, None, shown_as)
 
 
 _ANSWER, _OTHERS = "the answer", "other estimates"
+_SUPPORTED, _UNSUPPORTED = "supported", "not supported by the log"
+_COLORS = {_ANSWER: ORANGE, _OTHERS: BLUE, _SUPPORTED: BLUE, _UNSUPPORTED: GRAY}
 
 
 def _with_ends(rows: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -245,8 +255,9 @@ def _intervals(
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
     axis = value_axis(shown_as)
     y = alt.Y("name:N", title=None, sort=data["name"].to_list())
-    both = data["role"].n_unique() > 1
-    colors = alt.Scale(domain=[_ANSWER, _OTHERS], range=[ORANGE, BLUE])
+    shown = [role for role in _COLORS if role in data["role"]]
+    both = len(shown) > 1
+    colors = alt.Scale(domain=shown, range=[_COLORS[role] for role in shown])
     color = alt.Color("role:N", title=None, scale=colors, legend=alt.Legend(orient="bottom") if both else None)
     base = alt.Chart(data).encode(y=y, color=color, description="said:N")
     x = alt.X("place:Q", title=title, scale=scale, axis=axis)
@@ -276,8 +287,8 @@ def _padded(ends: Sequence[float]) -> tuple[float, float]:
 def value_axis(shown_as: Shown) -> alt.Axis:
     """An axis of values: percentages of 0/1 outcomes, short numbers of others; no labels on top of each other."""
     if shown_as.binary:
-        return alt.Axis(format="~%", tickCount=5, labelOverlap="greedy")
-    return alt.Axis(labelExpr=f"{_SHORT} : datum.label", tickCount=5, labelOverlap="greedy")
+        return alt.Axis(format="~%", tickCount=5, labelOverlap="greedy", labelSeparation=8)
+    return alt.Axis(labelExpr=f"{_SHORT} : datum.label", tickCount=5, labelOverlap="greedy", labelSeparation=8)
 
 
 def _spoken(name: str, value: str, low: str, high: str, shown_as: Shown) -> pl.Expr:

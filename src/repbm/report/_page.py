@@ -44,7 +44,8 @@ class Report:
         found: dict[str, Chart] = {}
         tested, shown_as, now = self.evaluation.backtest, Shown.of(self.evaluation), self.parts[0].answer["logged_mean"]
         if len(self.evaluation.ranking) > 1:
-            found["ranking"] = ranking_chart(self.evaluation.ranking, now, shown_as)
+            supported = [part.policy for part in self.parts if part.verdict.supported]
+            found["ranking"] = ranking_chart(self.evaluation.ranking, now, shown_as, supported)
         if tested is not None and any(np.isfinite(error) for error in tested.ahead.values()):
             found["ahead"] = ahead_chart(tested)
         if tested is not None and len(tested.predicted) > 1:
