@@ -15,6 +15,7 @@ from repbm.evaluation._columns import BOUND_TERMS, DIAGNOSTICS, ESTIMATES, INDIV
 from repbm.evaluation._critics import critic_kind
 from repbm.evaluation._headline import Entry, disagreements, headline
 from repbm.evaluation._individual_rows import individual_rows, refused_rows, told_of
+from repbm.evaluation._rows import clipped, few_effective, finite_estimate, finite_interval, row_of, uniform, within
 from repbm.inference import (
     Contender,
     Interval,
@@ -34,10 +35,6 @@ from repbm.policies import LearnedBehavior
 
 if TYPE_CHECKING:
     from repbm.models import Model
-
-
-_NOTHING = 1e-3
-"""Individual values that differ by a smaller share of how much returns do tell nothing about individuals."""
 
 
 class Tables:
@@ -71,21 +68,21 @@ class Tables:
         """A row; `weighted` says that it rests on the probabilities of logged actions."""
         name = spec.name
         self._specs[policy, name] = spec
-        estimate = _finite_estimate(estimate)
+        estimate = finite_estimate(estimate)
         bounds = interval(estimate, self.level, self.resampling)
         if refits is not None and estimate.value is not None:
             bounds = refits.interval(estimate.value, self.level)
         possible = possible_returns(case)
-        bounds = _within(_finite_interval(bounds), possible)
-        value = _clipped(estimate.value, possible) if spec.role is Role.CORRECTED else estimate.value
+        bounds = within(finite_interval(bounds), possible)
+        value = clipped(estimate.value, possible) if spec.role is Role.CORRECTED else estimate.value
         gain, gain_bounds = difference(estimate, bounds, case.returns, self.level, self.resampling, refits)
         logged = float(case.returns.mean())
-        gain_bounds = _within(_finite_interval(gain_bounds), (possible[0] - logged, possible[1] - logged))
+        gain_bounds = within(finite_interval(gain_bounds), (possible[0] - logged, possible[1] - logged))
         self._chance[policy] = float(case.returns.std() / np.sqrt(len(case.returns)))
         if value is not None and value != estimate.value:
             gain = value - logged
         learned = self.learned if weighted else None
-        row = _row(policy, spec, estimate, bounds, gain, gain_bounds) | {
+        row = row_of(policy, spec, estimate, bounds, gain, gain_bounds) | {
             "level": self.level,
             "logged_mean": logged,
             "episodes": len(case.data),
@@ -107,16 +104,21 @@ class Tables:
     def add_grouped(self, policy: str, spec: EstimatorSpec, sums: GroupSums, estimate: Estimate) -> None:
         """The row of an estimate from all episodes of a log that was read in parts."""
         self._specs[policy, spec.name] = spec
-        estimate = _finite_estimate(estimate)
+        estimate = finite_estimate(estimate)
         if self._grouped is None:
             self._grouped = Resampling(sums, self.resampling.seed, self.thresholds.intervals)
         returns = sums.mean_returns
-        bounds = _finite_interval(interval(estimate, self.level, self._grouped))
+        bounds = finite_interval(interval(estimate, self.level, self._grouped))
         gain, gain_bounds = difference(estimate, bounds, returns, self.level, self._grouped)
         few = estimate.effective_episodes < self.thresholds.support.fewest_effective_episodes
-        notes = (estimate.note, f"from all {sums.episodes} episodes", bounds.note, _few(estimate) if few else "")
+        notes = (
+            estimate.note,
+            f"from all {sums.episodes} episodes",
+            bounds.note,
+            few_effective(estimate) if few else "",
+        )
         self.estimates.append(
-            _row(policy, spec, estimate, bounds, gain, _finite_interval(gain_bounds))
+            row_of(policy, spec, estimate, bounds, gain, finite_interval(gain_bounds))
             | {
                 "level": self.level,
                 "logged_mean": float(returns.mean()),
@@ -246,7 +248,7 @@ class Tables:
         notes = [estimate.note, self.sample, bounds.note, self._taught(spec, case)]
         if estimate.value is not None and not possible[0] <= estimate.value <= possible[1]:
             notes.append(f"{estimate.value:.4g} is beyond what rewards allow ({possible[0]:.4g} to {possible[1]:.4g})")
-        if estimate.individual is not None and _uniform(estimate.individual, case.returns):
+        if estimate.individual is not None and uniform(estimate.individual, case.returns):
             notes.append("tells nothing about individuals: all have nearly the same value")
         if learned is not None and estimate.value is not None:
             error = learned.reliability.relative_error
@@ -257,7 +259,7 @@ class Tables:
                 f"steps, may change a weight {change}"
             )
         if bounds.low is not None and estimate.effective_episodes < self.thresholds.support.fewest_effective_episodes:
-            notes.append(_few(estimate))
+            notes.append(few_effective(estimate))
         if case.unseen:
             notes.append(f"the log never shows {', '.join(map(repr, case.unseen[:3]))}, which the policy may take")
         return "; ".join(note for note in notes if note)
@@ -304,62 +306,5 @@ class Tables:
         return estimates, individuals, pl.concat(self.diagnostics)
 
 
-def _row(
-    policy: str, spec: EstimatorSpec, estimate: Estimate, bounds: Interval, gain: float | None, gain_bounds: Interval
-) -> dict[str, Any]:
-    """What a row says of an estimate, whatever it rests on."""
-    return {
-        "policy": policy,
-        "estimator": spec.name,
-        "role": spec.role.value,
-        "family": spec.family,
-        "softened": spec.softened,
-        "headline": False,
-        "value": estimate.value,
-        "low": bounds.low,
-        "high": bounds.high,
-        "std_error": bounds.std_error,
-        "difference": gain,
-        "difference_low": gain_bounds.low,
-        "difference_high": gain_bounds.high,
-        "effective_episodes": estimate.effective_episodes,
-        "disagreeing": "",
-    }
-
-
-def _few(estimate: Estimate) -> str:
-    return f"only {estimate.effective_episodes:.1f} effective episodes: the interval may be far too narrow"
-
-
 def _is(frame: pl.DataFrame, policy: str, name: str, source: str) -> bool:
     return len(frame) > 0 and frame.select("policy", "estimator", "source").row(0) == (policy, name, source)
-
-
-def _finite_estimate(estimate: Estimate) -> Estimate:
-    """The estimate, or none where numbers of the log are so large that it cannot be computed."""
-    if estimate.value is None or np.isfinite(estimate.value):
-        return estimate
-    return Estimate(None, None, estimate.effective_episodes, "not defined: its sums exceed floating point")
-
-
-def _clipped(value: float | None, possible: tuple[float, float]) -> float | None:
-    return None if value is None else float(np.clip(value, *possible))
-
-
-def _within(bounds: Interval, possible: tuple[float, float]) -> Interval:
-    """The part of an interval that rewards allow; all of it where none is."""
-    if bounds.low is None or bounds.high is None or bounds.low > possible[1] or bounds.high < possible[0]:
-        return bounds
-    return Interval(max(bounds.low, possible[0]), min(bounds.high, possible[1]), bounds.std_error, bounds.note)
-
-
-def _uniform(individual: np.ndarray, returns: np.ndarray) -> bool:
-    """Whether values of individuals differ by next to nothing, where their returns do."""
-    return len(individual) > 1 and float(np.std(individual)) < _NOTHING * float(returns.std())
-
-
-def _finite_interval(bounds: Interval) -> Interval:
-    numbers = [number for number in (bounds.low, bounds.high, bounds.std_error) if number is not None]
-    if np.isfinite(numbers).all():
-        return bounds
-    return Interval(None, None, None, "no interval: its sums exceed floating point")

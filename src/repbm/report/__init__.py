@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float
 
     from repbm.evaluation import Evaluation
-    from repbm.report._charts import Chart
+    from repbm.report._drawing import Chart
     from repbm.report._page import Report
 
 
@@ -42,7 +42,8 @@ def chart_of(evaluation: Evaluation, name: str, policy: str | None = None) -> Ch
 
 def individuals_svg(values: Float[np.ndarray, " individuals"], shown: Shown | None = None) -> str:
     """How values of individuals are spread, as a picture that can stand in a page."""
-    from repbm.report._charts import individuals_chart, svg
+    from repbm.report._charts import individuals_chart
+    from repbm.report._drawing import svg
 
     return svg(individuals_chart(values, float(values.mean()), shown or Shown()))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from repbm.report._charts import BLUE, GRAY, Chart, sized, value_axis
+from repbm.report._drawing import BLUE, GRAY, Chart, sized, value_axis
 from repbm.report._scale import PLAIN, Shown
 
 if TYPE_CHECKING:

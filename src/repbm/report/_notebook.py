@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from repbm.core import InputError, nearest, number
-from repbm.report._charts import Chart, svg
+from repbm.report._drawing import Chart, svg
 from repbm.report._page import Report
 from repbm.report._part import PolicyPart
 

@@ -13,8 +13,10 @@ import numpy as np
 from repbm._version import __version__
 from repbm.core import as_json, in_words
 from repbm.evaluation import shown
-from repbm.report._charts import Chart, ahead_chart, backtest_chart, drawn, png, ranking_chart, svg
+from repbm.report._charts import ahead_chart, backtest_chart
 from repbm.report._cohort import cohort_table
+from repbm.report._drawing import Chart, drawn, png, svg
+from repbm.report._interval_charts import ranking_chart
 from repbm.report._part import PolicyPart
 from repbm.report._scale import Shown
 from repbm.report._words import Words

@@ -12,8 +12,10 @@ from jaxtyping import Int
 
 from repbm.doctor import NOT_SUPPORTED
 from repbm.evaluation import Effect, PolicyDetails
-from repbm.report._charts import Chart, drawn, forest_chart, groups_chart, individuals_chart, support_chart
+from repbm.report._charts import individuals_chart, support_chart
 from repbm.report._confounding import confounding_chart
+from repbm.report._drawing import Chart, drawn
+from repbm.report._interval_charts import forest_chart, groups_chart
 from repbm.report._people import people_table
 from repbm.report._quote import consistent, may_be_chance, quote
 from repbm.report._scale import Shown
