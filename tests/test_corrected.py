@@ -298,7 +298,7 @@ def test_what_does_not_tell_the_logs_own_returns_is_not_supported() -> None:
     check = next(check for check in wrong.checks or () if check.name == "back-test")
     assert not check.holds
     assert wrong.word == "not supported"
-    assert f"the log says {case.returns.mean():.4g}" in check.sentence
+    assert f"the log says {100 * case.returns.mean():.1f}%" in check.sentence
     # Right on average, and wrong in a third.
     order = np.argsort(case.returns)
     tilted = np.empty(len(order))
