@@ -101,6 +101,8 @@ class ChoiceRules:
     little_noise: float = 0.1
     """With an error one step ahead below this share of the movement the answer is also looked for in the model: worlds
     without noise have 0.00 to 0.07 (HIV, CartPole, MountainCar), the development worlds 0.13 and more."""
+    much_noise: float = 0.5
+    """Where polynomials miss by more, this is not looked for: in worlds without noise they miss by up to 0.4 (HIV)."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from threadpoolctl import threadpool_limits
 
@@ -10,7 +10,7 @@ from repbm.core import Thresholds
 from repbm.critics._model_critic import ModelCritic
 from repbm.data import Trajectories, spread_episodes
 from repbm.estimators import Case
-from repbm.models import AM, AutoFit, Comparison, Model
+from repbm.models import AM, POLYNOMIAL, AutoFit, Comparison, Model
 
 
 def closed_forms(thresholds: Thresholds) -> AutoFit:
@@ -31,11 +31,19 @@ class Worlds:
     def of(
         cls, data: Trajectories, horizon: int, seed: int, thresholds: Thresholds, choice: Comparison | None
     ) -> Worlds:
-        """`choice` where it has been made already."""
-        if choice is None:
-            with threadpool_limits(1):
-                choice = closed_forms(thresholds).choose(_few(data, thresholds), horizon, seed)
-        return cls(choice, horizon, seed, thresholds)
+        """`choice` where it has been made already.
+
+        Polynomials, which take no time, go first: where they miss by far, kernels are not nearly exact either.
+        """
+        found = cls(choice, horizon, seed, thresholds) if choice is not None else None
+        if found is not None and (not found.nearly_exact or found.choice.kind == POLYNOMIAL):
+            return found
+        with threadpool_limits(1):
+            few, fit = _few(data, thresholds), closed_forms(thresholds)
+            rough = cls(replace(fit, kinds=(POLYNOMIAL,)).choose(few, horizon, seed), horizon, seed, thresholds)
+            if rough.missed is not None and rough.missed > thresholds.choice.much_noise:
+                return rough
+            return found or cls(fit.choose(few, horizon, seed), horizon, seed, thresholds)
 
     @property
     def nearly_exact(self) -> bool:
