@@ -105,7 +105,7 @@ def _lines(chart: str, points: list[Point]) -> alt.Chart:
         alt.Chart(frame)
         .mark_line(point=True)
         .encode(
-            x=alt.X("x:Q", title=x, scale=scale),
+            x=alt.X("x:Q", title=x, scale=scale, axis=alt.Axis(format="~s", labelOverlap="greedy", labelSeparation=8)),
             y=alt.Y("y:Q", title=y, scale=scale),
             color=alt.Color("what:N", title=None),
         )
