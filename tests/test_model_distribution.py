@@ -46,6 +46,8 @@ def test_the_worst_are_the_highest_where_less_is_better() -> None:
     turned = figure(model_figures(-drawn, -np.arange(50.0), 0.9, [], RULES), "worst", 0.1)
     assert costs.value == pytest.approx(np.sort(drawn)[-800:].mean())
     assert costs.logged == pytest.approx(47.0)
+    assert turned.low is not None
+    assert turned.high is not None
     assert [costs.low, costs.high] == pytest.approx([-turned.high, -turned.low])
 
 

@@ -68,6 +68,8 @@ def test_the_worst_are_the_highest_where_less_is_better() -> None:
     costs = return_distribution(case.returns, logs, resampling, 0.9, [], ANY, -1).figures[-1]
     turned = return_distribution(-case.returns, logs, resampling, 0.9, [], ANY).figures[-1]
     assert costs.kind == turned.kind == "worst"
+    assert turned.low is not None
+    assert turned.high is not None
     ends = [costs.value, costs.high, costs.low, costs.logged]
     assert ends == pytest.approx([-turned.value, -turned.low, -turned.high, -turned.logged], rel=1e-9)
 
