@@ -10,8 +10,21 @@ import pytest
 from repbm.core import stream
 from repbm.domains.worlds import DEVELOPMENT, World
 
-NO_OVERLAP = ("no-positivity", "first/no-overlap", "second/forbidden-dose", "third/drone-routes")
-UNANSWERABLE = (*NO_OVERLAP, "confounded", "first/hidden-cause", "second/unseen-frailty", "third/home-visits")
+NO_OVERLAP = (
+    "no-positivity",
+    "first/no-overlap",
+    "second/forbidden-dose",
+    "third/drone-routes",
+    "fourth/contrast-scans",
+)
+HIDDEN_CAUSES = (
+    "confounded",
+    "first/hidden-cause",
+    "second/unseen-frailty",
+    "third/home-visits",
+    "fourth/physio-motivation",
+)
+UNANSWERABLE = (*NO_OVERLAP, *HIDDEN_CAUSES)
 
 
 def drawn(name: str, seed: int) -> World:

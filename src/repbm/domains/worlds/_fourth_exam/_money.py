@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from repbm.domains.worlds._exam._changes import (
+from repbm.domains.worlds._fourth_exam._changes import (
     asking,
     best,
     dropping,
@@ -17,7 +17,7 @@ from repbm.domains.worlds._exam._changes import (
     steering,
     tilting,
 )
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._fourth_exam._parts import (
     Happening,
     Picks,
     Scores,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from repbm.domains.worlds._exam._changes import asking, best, grouping, habit, handing, logged, steering, tilting
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._fourth_exam._changes import asking, best, grouping, habit, handing, logged, steering, tilting
+from repbm.domains.worlds._fourth_exam._parts import (
     Amounts,
     Happening,
     Picks,

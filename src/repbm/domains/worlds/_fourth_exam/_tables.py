@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from repbm.domains.worlds._exam._changes import asking, best, dropping, habit, handing, logged, tilting
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._fourth_exam._changes import asking, best, dropping, habit, handing, logged, tilting
+from repbm.domains.worlds._fourth_exam._parts import (
     Happening,
     Picks,
     Scores,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from repbm.domains.worlds._exam._changes import asking, dropping, habit, handing, logged, tilting
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._fourth_exam._changes import asking, dropping, habit, handing, logged, tilting
+from repbm.domains.worlds._fourth_exam._parts import (
     Amounts,
     Events,
     Happening,

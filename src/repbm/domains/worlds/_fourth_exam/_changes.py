@@ -1,4 +1,4 @@
-"""Habits that make the logs of the exam, and changes of them: from hardly any to all that is wished for."""
+"""Habits that make the logs of the fourth exam, and changes of them: from hardly any to all that is wished for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ from dataclasses import replace
 import numpy as np
 
 from repbm.core import draw
-from repbm.domains.worlds._exam._parts import Amounts, Happens, Scores, Sheet, Shown, Starting, bounded, expit, gibbs
+from repbm.domains.worlds._fourth_exam._parts import (
+    Amounts,
+    Happens,
+    Scores,
+    Sheet,
+    Shown,
+    Starting,
+    bounded,
+    expit,
+    gibbs,
+)
 from repbm.domains.worlds._world import Probabilities, World
 
 Rule = Callable[[Shown], Scores]
