@@ -50,7 +50,7 @@ def test_numbers_are_finite_and_actions_supported(name: str, seed: int) -> None:
     assert np.isfinite(log.rewards).all()
     assert np.isfinite(world.returns(starts, stream(seed, "returns"))).all()
     assert np.diff(log.offsets).max() <= world.horizon
-    assert 2 <= world.actions <= 5
+    assert 2 <= world.actions <= 6
     chances = world.policy(log.observations)
     assert chances.shape == (len(log.rewards), world.actions)
     np.testing.assert_allclose(chances.sum(axis=1), 1)

@@ -1,4 +1,4 @@
-"""What the worlds of the fourth exam share: words for arrays, small functions, and the sheet that columns are written on."""
+"""What the fourth exam's worlds share: words for arrays, small functions, and the sheet that columns are written on."""
 
 from __future__ import annotations
 
