@@ -10,6 +10,7 @@ from repbm.domains.worlds._exam._choices import adopting, as_usual, asked, favor
 from repbm.domains.worlds._exam._parts import (
     Codes,
     Column,
+    Places,
     Result,
     Rows,
     answers,
@@ -147,13 +148,13 @@ def fever_clinic(generator: np.random.Generator) -> World:
     """
     actions, horizon = integer(generator, 2, 3), integer(generator, 4, 9)
     kinds = generator.dirichlet([4.0, 3.0, 3.0])
-    kill = np.array([[0.0, 0.0, 0.0], [0.0, 1.0, 0.25], [0.1, 0.5, 1.0]])[:actions] * generator.uniform(0.7, 1.3)
+    kill = np.array([[0.0, 0.0, 0.0], [0.0, 1.0, 0.25], [0.1, 0.5, 1.0]])[:actions] * generator.uniform(0.8, 1.8)
     grows, defends = generator.uniform(0.2, 0.4, 3), generator.uniform(0.02, 0.06)
     heats, inflames = generator.uniform(0.5, 0.9), np.array([0.5, 1.0, 1.0]) * generator.uniform(14.0, 30.0)
-    harms = np.array([0.0, 0.4, 0.9])[:actions] * generator.uniform(0.5, 1.5)
+    harms = np.array([0.0, 0.5, 1.0])[:actions] * generator.uniform(0.2, 2.0)
     errors, least = generator.uniform(0.25, 0.5), generator.uniform(0.05, 0.09)
     homes = np.column_stack([generator.normal(0.0, 0.8, actions), np.linspace(-1.0, 1.0, actions)])
-    reach, cut, how = generator.uniform(0.8, 1.6), generator.uniform(20.0, 60.0), chance(generator)
+    reach, cut, how = generator.uniform(0.8, 1.6), generator.uniform(10.0, 60.0), chance(generator)
 
     def shown(germs: Column, kind: Column, day: Column, noise: np.random.Generator) -> Rows:
         warmth = 36.8 + heats * np.log1p(germs) + errors * noise.normal(size=len(germs))
@@ -173,7 +174,7 @@ def fever_clinic(generator: np.random.Generator) -> World:
         rewards = -np.log1p(germs) - harms[taken] + 0.2 * noise.normal(size=count)
         return shown(germs, kind, day + 1.0, noise), rewards, over
 
-    def place(seen: Rows) -> Rows:
+    def place(seen: Rows) -> Places:
         return np.column_stack([seen[:, 0] - 37.6, np.log(seen[:, 1] / 30.0)])
 
     def wise(seen: Rows) -> Codes:

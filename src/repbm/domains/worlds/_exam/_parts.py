@@ -8,6 +8,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 Rows = Float[np.ndarray, "batch columns"]
+Places = Float[np.ndarray, "batch axes"]
+"""What is made of the columns to judge a case by."""
+
 Column = Float[np.ndarray, " batch"]
 Flags = Bool[np.ndarray, " batch"]
 Codes = Int[np.ndarray, " batch"]
@@ -85,7 +88,7 @@ def answers(*questions: Flags) -> Codes:
     return leaf
 
 
-def likeness(place: Callable[[Rows], Rows], homes: Float[np.ndarray, "actions axes"], reach: float) -> Rule:
+def likeness(place: Callable[[Rows], Places], homes: Float[np.ndarray, "actions axes"], reach: float) -> Rule:
     """Every action has a textbook case; the nearer a case is to it the likelier the action, without a sharp edge."""
 
     def rule(seen: Rows) -> Chances:

@@ -81,23 +81,23 @@ def course_placement(generator: np.random.Generator) -> World:
     """
     actions, horizon = integer(generator, 2, 3), integer(generator, 2, 6)
     top = actions - 1
-    bar, depth = generator.uniform(58.0, 66.0), generator.uniform(15.0, 25.0)
+    bar, depth = generator.uniform(60.0, 67.0), generator.uniform(18.0, 28.0)
     teaches = np.linspace(0.0, 1.0, actions) * generator.uniform(1.0, 4.0)
     jolt = generator.uniform(4.0, 9.0) * generator.choice([-1.0, 1.0])
-    reverts, works = generator.uniform(0.03, 0.1), generator.uniform(0.2, 0.6)
-    loud, daring = generator.uniform(2.5, 5.0), generator.uniform(0.6, 1.0)
+    reverts, works = generator.uniform(0.05, 0.12), generator.uniform(0.2, 0.6)
+    loud, daring = generator.uniform(2.5, 5.0), generator.uniform(0.7, 1.0)
     marks = bar + 12.0 * (np.arange(actions - 1) - (actions - 2)) + 4.0
     blur, least = generator.uniform(4.0, 9.0), generator.uniform(0.05, 0.1)
 
     def initial(count: int, noise: np.random.Generator) -> Rows:
-        mark = np.clip(noise.normal(62.0, 13.0, count), 5.0, 99.0)
+        mark = np.clip(noise.normal(59.0, 12.0, count), 5.0, 99.0)
         return columns(mark, noise.beta(12.0, 2.0, count), noise.gamma(4.0, 1.2, count), np.zeros(count))
 
     def step(states: Rows, taken: Codes, noise: np.random.Generator) -> Result:
         mark, attended, homework, term = states.T
         count = len(states)
         unready = (taken == top) & (mark < bar)
-        gained = teaches[taken] * attended + works * (homework - 4.8) - reverts * (mark - 60.0) + jolt * unready
+        gained = teaches[taken] * attended + works * (homework - 4.8) - reverts * (mark - 58.0) + jolt * unready
         mark = np.clip(mark + gained + loud * noise.normal(size=count), 0.0, 100.0)
         passed = happens(sigmoid((mark - 50.0) / 6.0), noise)
         rewards = 0.1 * gained + 1.0 * passed - 0.2 * (taken == top)

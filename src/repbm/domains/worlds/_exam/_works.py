@@ -12,6 +12,7 @@ from repbm.domains.worlds._exam._parts import (
     Codes,
     Column,
     Flags,
+    Places,
     Result,
     Rows,
     Rule,
@@ -53,7 +54,7 @@ def concrete_pour(generator: np.random.Generator) -> World:
         humid = np.clip(85.0 - 1.2 * warmth + 12.0 * noise.normal(size=count), 15.0, 100.0)
         return columns(warmth, humid, noise.gamma(6.0, 8.0, count), noise.exponential(20.0, count), night)
 
-    def troubles(seen: Rows) -> Rows:
+    def troubles(seen: Rows) -> Places:
         """How cold, how hot, how stiff it gets: none within limits, and more from there on."""
         warmth, humid, minutes = seen[:, 0], seen[:, 1], seen[:, 2]
         stiff = np.maximum(minutes - long + 0.8 * np.maximum(warmth - 20.0, 0.0), 0.0) / 6.0
@@ -76,7 +77,7 @@ def concrete_pour(generator: np.random.Generator) -> World:
         rewards = pays * np.minimum(strength / spec, 1.1) - torn * (strength < 0.9 * spec) - cost[taken]
         return states, rewards, np.ones(count, dtype=bool)
 
-    def place(seen: Rows) -> Rows:
+    def place(seen: Rows) -> Places:
         return np.column_stack([seen[:, 0] / 10.0, seen[:, 2] / 30.0])
 
     def worst(seen: Rows) -> Codes:
