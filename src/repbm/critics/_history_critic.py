@@ -65,6 +65,9 @@ class HistoryCritic:
     def logged(self, case: Case) -> Float[np.ndarray, " episodes"]:
         return self.inner.logged(self._case(case))
 
+    def earned(self, case: Case) -> Float[np.ndarray, " episodes"]:
+        return self.inner.earned(self._case(case))
+
     def ratios(self, case: Case) -> Float[np.ndarray, " steps"]:
         return self.inner.ratios(self._case(case))
 

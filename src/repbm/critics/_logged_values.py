@@ -8,8 +8,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from repbm.core import IndividualRules, Label
+from repbm.critics._cross_fitted import CrossFittedCritic
 from repbm.critics._initial_regression import Features, InitialRegression
-from repbm.critics._value_critic import ActionValueCritic
+from repbm.critics._value_critic import ActionValueCritic, values_later
 from repbm.data import Categorical
 from repbm.estimators import Case
 from repbm.policies import CallablePolicy
@@ -41,6 +42,8 @@ class LoggedValues:
     parts: tuple[ActionValueCritic, ...]
     left_out: Float[np.ndarray, " episodes"]
     """For the logged individuals, by what was fitted without their fold."""
+    earned: Float[np.ndarray, " episodes"]
+    """What their episodes earned, with what can be expected where the log lost sight of them."""
     missed: InitialRegression
 
     def __call__(self, states: Float[np.ndarray, "some dimensions"]) -> Float[np.ndarray, " some"]:
@@ -61,8 +64,28 @@ class LoggedValues:
     ) -> LoggedValues:
         """`now` is the `logged_case`, and parts were fitted to what `without_fold` leaves of it."""
         states = case.data.initial_observations
+        earned = _earned(now, CrossFittedCritic(parts, folds, "now"))
         left_out = np.empty(len(states))
         for k, part in enumerate(parts):
             left_out[folds == k] = part.values_of(now, states[folds == k]).values
-        missed = InitialRegression.of(features, states, case.returns - left_out, rules.evidence)
-        return cls(now, parts, left_out, missed)
+        missed = InitialRegression.of(features, states, earned - left_out, rules.evidence)
+        return cls(now, parts, left_out, earned, missed)
+
+    def of_episodes(self, episodes: Int[np.ndarray, " some"]) -> LoggedValues:
+        return replace(self, left_out=self.left_out[episodes], earned=self.earned[episodes])
+
+
+def _earned(now: Case, critics: CrossFittedCritic) -> Float[np.ndarray, " episodes"]:
+    """Returns; of episodes that the log lost sight of, with V of the state after the last step.
+
+    Where that state was not logged, with V of the last one that was, in which the last reward is contained.
+    """
+    data, cut = now.data, np.flatnonzero(~now.whole)
+    shown = np.asarray(np.isfinite(data.final_observations).all(axis=1))[cut]
+    last = data.lasts[cut]
+    played = data.lengths[cut] - ~shown
+    states = np.where(shown[:, None], data.final_observations[cut], data.observations[last])
+    expected = values_later(critics, now, cut, states, now.most_steps - played)
+    result = now.returns.copy()
+    result[cut] += now.discount ** played.astype(np.float64) * (expected - np.where(shown, 0.0, data.rewards[last]))
+    return result

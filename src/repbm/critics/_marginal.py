@@ -12,7 +12,7 @@ from repbm.critics._cross_fitted import CrossFittedCritic
 from repbm.critics._initial_regression import InitialRegression, initial_features
 from repbm.critics._logged_values import LoggedValues
 from repbm.critics._outcome_spread import OutcomeSpread
-from repbm.critics._value_critic import AnyStateCritic
+from repbm.critics._value_critic import AnyStateCritic, values_later
 from repbm.estimators import Case, IndividualValues, StateValues, marginal_weights, surprises
 
 
@@ -119,6 +119,9 @@ class CrossFittedValues:
     def logged(self, case: Case) -> Float[np.ndarray, " episodes"]:
         return self.now.left_out
 
+    def earned(self, case: Case) -> Float[np.ndarray, " episodes"]:
+        return self.now.earned
+
     def unexpected(self, case: Case) -> Float[np.ndarray, " steps"]:
         return surprises(case, self)
 
@@ -130,7 +133,7 @@ class CrossFittedValues:
             self,
             parts=CrossFittedCritic(self.parts.critics, self.folds[episodes], self.parts.name),
             state_ratios=self.state_ratios[case.data.positions(episodes)],
-            now=replace(self.now, left_out=self.now.left_out[episodes]),
+            now=self.now.of_episodes(episodes),
             _told={},
             _logged={},
             _by_fold={},
@@ -140,12 +143,8 @@ class CrossFittedValues:
         data = case.data
         left = case.most_steps - data.lengths
         result = np.full(len(data), np.nan)
-        shown = np.isfinite(data.final_observations).all(axis=1) & (left > 0)
-        for k, critic in enumerate(self.parts.critics):
-            own = np.flatnonzero(shown & (self.folds == k))
-            if len(own):
-                assert isinstance(critic, AnyStateCritic)
-                result[own] = critic.values_at(case, data.final_observations[own], left[own])
+        shown = np.flatnonzero(np.isfinite(data.final_observations).all(axis=1) & (left > 0))
+        result[shown] = values_later(self.parts, case, shown, data.final_observations[shown], left[shown])
         return result
 
 

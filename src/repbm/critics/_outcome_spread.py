@@ -50,8 +50,7 @@ class OutcomeSpread:
         states, variance = data.initial_observations, float(terms.mean())
         forest = _forest(states, terms, rules) if variance > 0 else None
         # An episode that was cut off does not tell what would have come of it.
-        whole = data.terminated | (data.lengths >= case.most_steps)
-        logs = np.where(whole, case.weights.log_last, -np.inf)
+        logs = np.where(case.whole, case.weights.log_last, -np.inf)
         following = np.exp(logs - logs.max()) if np.isfinite(logs.max()) else np.zeros(len(logs))
         # Weights that add up to the number of effective episodes.
         following *= following.sum() / max(float((following**2).sum()), np.finfo(float).tiny)

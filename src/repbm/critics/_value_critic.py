@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 
 from repbm.core import InputError, Label
 from repbm.critics._action_values import ActionValues
+from repbm.critics._cross_fitted import CrossFittedCritic
 from repbm.estimators import Case, Critic, StateValues, acting
 
 
@@ -22,6 +23,23 @@ class AnyStateCritic(Critic, Protocol):
     ) -> Float[np.ndarray, " some"]:
         """V of any states, with so many steps left."""
         ...
+
+
+def values_later(
+    critics: CrossFittedCritic,
+    case: Case,
+    episodes: Int[np.ndarray, " some"],
+    states: Float[np.ndarray, "some dimensions"],
+    steps_left: Int[np.ndarray, " some"],
+) -> Float[np.ndarray, " some"]:
+    """V of states that these episodes came to, each by the critic that was fitted without the episode."""
+    result = np.empty(len(episodes))
+    for k, critic in enumerate(critics.critics):
+        own = np.flatnonzero(critics.folds[episodes] == k)
+        if len(own):
+            assert isinstance(critic, AnyStateCritic)
+            result[own] = critic.values_at(case, states[own], steps_left[own])
+    return result
 
 
 @dataclass(frozen=True, eq=False)

@@ -94,7 +94,7 @@ def _range(case: Case, estimate: Estimate) -> Check:
 
 def _backtest(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
     """Whether what is fitted tells the log's own returns: on average, and in each third of the individuals."""
-    predicted, observed = critic.logged(case), case.returns
+    predicted, observed = critic.logged(case), critic.earned(case)
     thirds = np.array_split(np.argsort(predicted, kind="stable"), _THIRDS)
     groups = {"all": np.arange(len(observed)), "lowest": thirds[0], "highest": thirds[-1], "middle": thirds[1]}
     spread = float(observed.std())

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from repbm.core import InputError, Label
 from repbm.data import LARGEST_NUMBER, LARGEST_OBSERVATION, StepValues, Support, Trajectories, over_blocks, support
@@ -114,6 +114,11 @@ class Case:
                 fix="add a column behavior_prob, or name yours with --column behavior_prob=THEIRS",
             )
         return Weights.of_ratios(self.data, lambda at: logged(at) / behavior[at])
+
+    @property
+    def whole(self) -> Bool[np.ndarray, " episodes"]:
+        """The episodes that the log shows to their end, or as long as they may take; it lost sight of the others."""
+        return self.data.terminated | (self.data.lengths >= self.most_steps)
 
     @property
     def steps_left(self) -> Int[np.ndarray, " steps"]:

@@ -45,6 +45,11 @@ class MarginalCritic(Critic, Protocol):
         """Whether, as far as the log shows, what came before a state does not matter."""
         ...
 
+    def earned(self, case: Case) -> Float[np.ndarray, " episodes"]:
+        """What logged episodes earned, to their end: of those that the log lost sight of, with what can be expected
+        from there."""
+        ...
+
     def unexpected(self, case: Case) -> Float[np.ndarray, " steps"]:
         """What the state of each step, alone, did not tell of what followed."""
         ...
@@ -133,7 +138,7 @@ class Corrected:
         root = np.sqrt(len(case.data))
         common, gain = (
             np.hypot(contributions.std() / root, found.critic_error)
-            for contributions in (found.contributions, found.contributions - case.returns)
+            for contributions in (found.contributions, found.contributions - critic.earned(case))
         )
         return replace(own, errors=np.hypot(own.errors, common), gain_errors=np.hypot(own.gain_errors, gain))
 
@@ -154,10 +159,10 @@ def surprises(case: Case, critic: Critic) -> Float[np.ndarray, " steps"]:
     data = case.data
     logged, value = critic(case)
     following = np.append(value[1:], 0.0)
-    # Nothing follows an end, nor the last step of the horizon.
-    over = data.terminated | (data.lengths >= case.most_steps)
     unknown = np.full(len(data), np.nan)
-    following[data.lasts] = np.where(over, 0.0, critic.final(case) if isinstance(critic, MarginalCritic) else unknown)
+    following[data.lasts] = np.where(
+        case.whole, 0.0, critic.final(case) if isinstance(critic, MarginalCritic) else unknown
+    )
     found = data.rewards + case.discount * following - logged
     return np.where(np.isnan(found), 0.0, found)
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from jaxtyping import Float
+
 from repbm.core import InputError
 from repbm.engines import Engine
-from repbm.estimators import Case, EstimatorSpec, MarginalCritic
+from repbm.estimators import Case, EstimatorSpec, MarginalCritic, Role
 from repbm.evaluation._options import Question
 from repbm.evaluation._shared import SharedCritics
 
@@ -101,6 +104,15 @@ class Critics:
         model = self.fitted(ModelCriticKind(AM), case).model
         assert model is not None
         return model
+
+    def earned(self, specs: Iterable[EstimatorSpec], case: Case) -> Float[np.ndarray, " episodes"]:
+        """What episodes earned: of those that the log lost sight of, with what the critic behind the answer expects."""
+        if not case.whole.all():
+            for spec in specs:
+                fitted = self.for_estimator(spec, case) if spec.role is Role.CORRECTED else None
+                if fitted is not None and isinstance(fitted.critic, MarginalCritic):
+                    return fitted.critic.earned(case)
+        return case.returns
 
     def answering(self, case: Case) -> MarginalCritic | None:
         """The critic behind the answer, where an estimator has needed it."""

@@ -131,10 +131,12 @@ def model_free_bounds(case: Case, question: Question) -> tuple[float, float] | N
     return guaranteed_bounds(case.returns, case.weights.log_last, possible_returns(case), question.level, question.seed)
 
 
-def gains_by_group(case: Case, values: Float[np.ndarray, " episodes"], question: Question) -> tuple[Group, ...]:
+def gains_by_group(
+    case: Case, values: Float[np.ndarray, " episodes"], earned: Float[np.ndarray, " episodes"], question: Question
+) -> tuple[Group, ...]:
     """Who gains and who loses: value for the individual minus what was earned."""
     data, rules = case.data, question.thresholds.subgroups
-    gains = np.asarray(values) - case.returns
+    gains = np.asarray(values) - earned
     return tuple(subgroups(data.initial_observations, data.names, gains, question.level, question.seed, rules))
 
 

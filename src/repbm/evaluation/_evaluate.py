@@ -141,11 +141,13 @@ def evaluate(
     tables = Tables(level, Resampling(data, seed, thresholds.intervals), thresholds, learned, drawn.note, outcome.sign)
     verdicts: dict[str, Verdict] = {}
     models: dict[tuple[str, str], Model] = {}
+    earned: dict[str, np.ndarray] = {}
     for name, case in cases.items():
+        earned[name] = critics.earned(chosen[name], case)
         for spec in chosen[name]:
             steps.estimate(spec, name)
             if not _added_whole(tables, spec, name, whole.get(name)):
-                _add(tables, critics, spec, name, case, new, steps)
+                _add(tables, critics, spec, name, case, earned[name], new, steps)
         steps.judge(name)
         verdicts[name] = _judged(case, critics, question)
         tables.add_diagnostics(name, case, critics.policy_model(case), whole.get(name))
@@ -158,7 +160,7 @@ def evaluate(
             tested = held_out_backtest(next(iter(cases.values())), critics.scores, question, steps.note)
         for name, case in cases.items():
             steps.look_closer(name)
-            found[name] = _details(tables, critics, name, case, len(cases), question, tested)
+            found[name] = _details(tables, critics, name, case, earned[name], len(cases), question, tested)
             rows, starts = shown(len(data), len(cases)), data.initial_observations
             tables.compare(name, "log", compared(case, starts, rows, thresholds, logged=True))
             if new is not None:
@@ -235,7 +237,16 @@ def _added_whole(tables: Tables, spec: EstimatorSpec, name: str, sums: GroupSums
     return True
 
 
-def _add(tables: Tables, critics: Critics, spec: EstimatorSpec, name: str, case: Case, new: Any, steps: Steps) -> None:
+def _add(
+    tables: Tables,
+    critics: Critics,
+    spec: EstimatorSpec,
+    name: str,
+    case: Case,
+    earned: np.ndarray,
+    new: Any,
+    steps: Steps,
+) -> None:
     """The row of an estimator, and the values of individuals where it has them."""
     with np.errstate(over="ignore", invalid="ignore"):
         fitted = critics.for_estimator(spec, case)
@@ -249,7 +260,7 @@ def _add(tables: Tables, critics: Critics, spec: EstimatorSpec, name: str, case:
         if critics.question.fitting.refits and fitted is not None and direct is not None and found.value is not None:
             again = critics.refitted(spec, case, lambda k: steps.refit(spec, name, k))
         weighted = spec.role.weighs or (spec.critic is not None and critic_kind(spec.critic).needs_behavior(case))
-        tables.add(name, spec, case, found, again, weighted)
+        tables.add(name, spec, case, found, earned, again, weighted)
     if new is not None and direct is not None:
         tables.add_values(name, spec.name, new.labels, direct.values_of(case, new.states), "new")
     if new is not None and isinstance(estimator, Corrected):
@@ -275,6 +286,7 @@ def _details(
     critics: Critics,
     name: str,
     case: Case,
+    earned: np.ndarray,
     policies: int,
     question: Question,
     tested: Backtest | None,
@@ -282,7 +294,7 @@ def _details(
     teller = tables.individuals_by(name)
     groups = ()
     if teller is not None:
-        groups = gains_by_group(case, tables.individual_values(name, teller), question)
+        groups = gains_by_group(case, tables.individual_values(name, teller), earned, question)
         model = critics.behavior_model(case) if critics.models(case) else None
         with suppress(FailsElsewhere):
             support = support_of_individuals(case, model, shown(len(case.data), policies), question)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from jaxtyping import Float
 
 from repbm.core import Thresholds
 from repbm.data import spread_episodes
@@ -63,9 +64,17 @@ class Tables:
         self._grouped: Resampling | None = None
 
     def add(
-        self, policy: str, spec: EstimatorSpec, case: Case, estimate: Estimate, refits: Refits | None, weighted: bool
+        self,
+        policy: str,
+        spec: EstimatorSpec,
+        case: Case,
+        estimate: Estimate,
+        earned: Float[np.ndarray, " episodes"],
+        refits: Refits | None,
+        weighted: bool,
     ) -> None:
-        """A row; `weighted` says that it rests on the probabilities of logged actions."""
+        """A row; `earned` is what episodes earned, to their end, and `weighted` says that the row rests on the
+        probabilities of logged actions."""
         name = spec.name
         self._specs[policy, name] = spec
         estimate = finite_estimate(estimate)
@@ -75,10 +84,10 @@ class Tables:
         possible = possible_returns(case)
         bounds = within(finite_interval(bounds), possible)
         value = clipped(estimate.value, possible) if spec.role is Role.CORRECTED else estimate.value
-        gain, gain_bounds = difference(estimate, bounds, case.returns, self.level, self.resampling, refits)
-        logged = float(case.returns.mean())
+        gain, gain_bounds = difference(estimate, bounds, earned, self.level, self.resampling, refits)
+        logged = float(earned.mean())
         gain_bounds = within(finite_interval(gain_bounds), (possible[0] - logged, possible[1] - logged))
-        self._chance[policy] = float(case.returns.std() / np.sqrt(len(case.returns)))
+        self._chance[policy] = float(earned.std() / np.sqrt(len(earned)))
         if value is not None and value != estimate.value:
             gain = value - logged
         learned = self.learned if weighted else None
@@ -260,6 +269,11 @@ class Tables:
             )
         if bounds.low is not None and estimate.effective_episodes < self.thresholds.support.fewest_effective_episodes:
             notes.append(few_effective(estimate))
+        if spec.role is Role.CORRECTED and not case.whole.all():
+            notes.append(
+                f"{(~case.whole).sum()} of {len(case.data)} episodes were cut off: what is done now counts what can be "
+                "expected of them from there"
+            )
         if case.unseen:
             notes.append(f"the log never shows {', '.join(map(repr, case.unseen[:3]))}, which the policy may take")
         return "; ".join(note for note in notes if note)
