@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -13,7 +14,7 @@ from repbm.critics._history_critic import HistoryCritic, with_history
 from repbm.critics._markov import history_tells, unexpected
 from repbm.data import Categorical, History, Trajectories
 from repbm.domains.worlds import DEVELOPMENT
-from repbm.estimators import Case, Corrected, MarginalCritic, surprises
+from repbm.estimators import Case, Corrected, MarginalCritic, StateValues, surprises
 from repbm.inference import standard_error
 from repbm.policies import CallablePolicy
 
@@ -149,3 +150,43 @@ def test_new_individuals_have_no_history() -> None:
     told = critic.individuals(case, people)
     assert np.isfinite(told.values).all()
     assert told.values[1] > told.values[0]
+
+
+def test_where_states_do_not_hold_all_products_of_ratios_correct_marginal_weights() -> None:
+    data = moody()[0].data
+    odds = [[0.7, 0.3], [0.3, 0.7]]
+    policy = CallablePolicy(lambda states: np.array(odds)[(states[:, 0] > 0).astype(int)], actions=("wait", "treat"))
+    case = Case.of(data, policy)
+    critic = fit_critic(case, CriticSpec(Marginal())).critic
+    assert isinstance(critic, HistoryCritic)
+    good = surprises(case, critic) > 0
+    biased = replace(
+        critic, inner=replace(critic.inner, state_ratios=critic.inner.state_ratios * np.where(good, 1.4, 0.6))
+    )
+    marginal, blended = Corrected(biased, fewest_followed=np.inf)(case), Corrected(biased)(case)
+    product = Corrected(ValuesAlone(biased))(case)
+    contributions = [found.contributions for found in (marginal, blended, product)]
+    assert all(each is not None for each in contributions)
+    gap = np.asarray(contributions[2]) - np.asarray(contributions[0])
+    size, error = gap.mean(), gap.std() / np.sqrt(len(gap))
+    assert abs(size) > 4 * error
+    share = 1 - (error / size) ** 2
+    assert contributions[1] == pytest.approx(np.asarray(contributions[0]) + share * gap)
+    assert blended.critic_error == pytest.approx(np.hypot(marginal.critic_error, (1 - share) * size))
+
+
+@dataclass(frozen=True, eq=False)
+class ValuesAlone:
+    """A critic that knows no state ratios."""
+
+    inner: HistoryCritic
+    name: str = "values"
+
+    def __call__(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
+        return self.inner(case)
+
+    def initial(self, case: Case) -> StateValues:
+        return self.inner.initial(case)
+
+    def values_of(self, case: Case, states: np.ndarray) -> StateValues:
+        return self.inner.values_of(case, states)

@@ -113,7 +113,7 @@ def _backtest(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
 
 
 def _hidden(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
-    """Whether decisions go with what was unexpected before them."""
+    """Whether decisions go with what was unexpected before them, or with what was decided."""
     found = hidden_cause(case, critic)
     if found is None:
         return Check("hidden causes", True, say("doctor", "check_hidden_unknown"))
@@ -122,6 +122,9 @@ def _hidden(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
     if beyond and abs(found.correlation) > rules.largest_hidden_correlation:
         key = "check_hidden_more" if found.correlation > 0 else "check_hidden_less"
         return Check("hidden causes", False, say("doctor", key, action=found.action))
+    lasts = found.lasting > rules.largest_hidden_correlation and found.lasting_errors > rules.beyond_chance_lasting
+    if lasts and found.outcome_errors > rules.beyond_chance_outcomes:
+        return Check("hidden causes", False, say("doctor", "check_hidden_lasting"))
     return Check("hidden causes", True, say("doctor", "check_hidden"))
 
 

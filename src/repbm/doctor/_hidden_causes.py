@@ -1,4 +1,4 @@
-"""Traces of a hidden cause: decisions that go with what was unexpected before them."""
+"""Traces of a hidden cause: decisions that go with what was unexpected, or decided, before them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,20 @@ _LARGEST = 5.0
 
 @dataclass(frozen=True)
 class HiddenCause:
-    """How decisions go with earlier surprises, given the state."""
+    """How decisions and outcomes go with what came before, given the state."""
 
     action: str
-    """The one that goes with them most,"""
+    """The one that goes most with earlier surprises,"""
     correlation: float
     """and how much."""
     standard_errors: float
     """How far all actions together are from not going with them: as far as so many standard errors of one number."""
+    lasting: float
+    """How decisions correlate with earlier decisions alike,"""
+    lasting_errors: float
+    """in standard errors,"""
+    outcome_errors: float
+    """and surprises with earlier surprises."""
 
 
 def hidden_cause(case: Case, critic: MarginalCritic) -> HiddenCause | None:
@@ -38,6 +44,10 @@ def hidden_cause(case: Case, critic: MarginalCritic) -> HiddenCause | None:
     its own covariance is that of a chi-squared number: of many actions one is always far off. A cause that does not
     last, as in logs of one step, leaves no trace. That *later* surprises go with decisions would be none: decisions
     may have effects that come late.
+
+    A few episodes do not tell this. They sooner tell its two halves: decisions go with earlier decisions beyond the
+    state, and surprises with earlier surprises. Each alone is harmless, a habit, or something unseen that nobody acts
+    on. Where both are there nobody knows that they have not the same cause.
     """
     data, odds = case.data, case.behavior
     later = data.steps > 0
@@ -49,19 +59,49 @@ def hidden_cause(case: Case, critic: MarginalCritic) -> HiddenCause | None:
         return None
     surprise = np.clip(surprise / spread, -_LARGEST, _LARGEST)
     episode = np.repeat(np.arange(len(data)), data.lengths)
-    total = np.cumsum(surprise)
-    before = (total - surprise) - (total - surprise)[data.starts][episode]
-    history = np.zeros(len(surprise))
-    history[later] = before[later] / np.sqrt(data.steps[later])
-    history[later] -= _told(case, later, history[later])
+
+    def totals(each: np.ndarray) -> np.ndarray:
+        return np.bincount(episode, each, len(data))
+
+    history = _before(case, surprise)
     off = np.eye(odds.shape[1])[data.actions.codes] - odds
-    terms = np.stack([np.bincount(episode, each * history, len(data)) for each in off.T], axis=1)
+    terms = np.stack([totals(each * history) for each in off.T], axis=1)
     sums, sizes = terms.sum(axis=0), np.sqrt((terms**2).sum(axis=0))
     if not (sizes > 0).any():
         return None
     most = int(np.argmax(np.abs(sums) / np.where(sizes > 0, sizes, np.inf)))
-    both = np.sqrt((off[later, most] ** 2).sum() * (history[later] ** 2).sum())
-    return HiddenCause(str(data.actions.labels[most]), float(sums[most] / both), _standard_errors(terms))
+    alike = [_before(case, each) for each in off.T]
+    same = np.sum([totals(each * earlier) for each, earlier in zip(off.T, alike, strict=True)], axis=0)
+    return HiddenCause(
+        str(data.actions.labels[most]),
+        float(sums[most] / _sizes(off[later, most], history)),
+        _standard_errors(terms),
+        float(same.sum() / max(_sizes(off[later], np.stack(alike)), np.finfo(float).tiny)),
+        _of_one(same),
+        _of_one(totals(surprise * history)),
+    )
+
+
+def _before(case: Case, each: Float[np.ndarray, " steps"]) -> Float[np.ndarray, " steps"]:
+    """What came before a step in its episode, over the root of its number, less what time and state tell of it."""
+    data = case.data
+    later = data.steps > 0
+    total = np.cumsum(each) - each
+    result = np.zeros(len(each))
+    so_far = total - np.repeat(total[data.starts], data.lengths)
+    result[later] = so_far[later] / np.sqrt(data.steps[later])
+    result[later] -= _told(case, later, result[later])
+    return result
+
+
+def _sizes(one: np.ndarray, other: np.ndarray) -> float:
+    """What a sum of products is divided by to be a correlation."""
+    return float(np.sqrt((one**2).sum() * (other**2).sum()))
+
+
+def _of_one(terms: Float[np.ndarray, " episodes"]) -> float:
+    """How far a sum of independent numbers is from 0, in standard errors."""
+    return float(terms.sum() / max(np.sqrt((terms**2).sum()), np.finfo(float).tiny))
 
 
 def _standard_errors(terms: Float[np.ndarray, "episodes actions"]) -> float:

@@ -73,7 +73,9 @@ class Corrected:
     stood for is left to the critic: one step would outweigh all others (Ionides 2008). To the standard error of the
     contributions `critic_share` of the critics' own is added: the more they differ from fold to fold, the more of
     their error is left. Where an episode is cut off and what comes next was not logged there is no surprise.
-    Contributions are linearized: they contain what re-weighting takes from each other.
+    Contributions are linearized: they contain what re-weighting takes from each other. Where states do not hold all
+    that matters marginal weights are biased: what products of all ratios say is then counted as far as it is beyond
+    chance.
     """
 
     critic: Critic
@@ -84,26 +86,18 @@ class Corrected:
     name: str = "corrected"
     role = Role.CORRECTED
 
+    fewest_followed: float = 10.0
+    """Products of all ratios are asked only where at least so many effective episodes follow the policy to the end:
+    with fewer they are the critic and chance. A convention, that of `support.fewest_behind_answer`."""
+
     def __call__(self, case: Case) -> Estimate:
-        data, n = case.data, len(case.data)
-        weights = marginal_weights(case, self.critic)
-        surprise = surprises(case, self.critic)
-        normal = weights.normalizers
-        weighted = weights.scaled * normal[data.steps] * surprise
-        powers = case.discount ** np.arange(data.longest)
-        mean = np.bincount(data.steps, weighted, data.longest) / n
-        linear = powers[data.steps] * (weighted - weights.scaled * normal[data.steps] * mean[data.steps])
-        # An episode that is over keeps its weight, and has no surprise.
-        later = np.append(np.cumsum((powers * normal * mean)[::-1])[::-1], 0.0)
-        initial = self.critic.initial(case)
-        contributions = (
-            initial.values
-            + np.add.reduceat(linear, data.offsets[:-1])
-            + (powers * mean * weights.held).sum()
-            - weights.last * later[data.lengths]
+        weights, surprise, initial = (
+            marginal_weights(case, self.critic),
+            surprises(case, self.critic),
+            self.critic.initial(case),
         )
-        effective = weights.effective_episodes
-        least = float(effective.min(initial=n))
+        contributions = initial.values + _corrections(case, weights, surprise)
+        least = float(weights.effective_episodes.min(initial=len(case.data)))
         if not isinstance(self.critic, MarginalCritic):
             return Estimate.of_contributions(
                 contributions, least, initial.note, individual=initial.values, linearized=True
@@ -111,11 +105,32 @@ class Corrected:
         # What no weight is left for is not corrected: all of the critics' error counts there.
         uncorrected = 1.0 - float(weights.held.mean())
         critic_error = (self.critic_share + (1 - self.critic_share) * uncorrected) * self.critic.error(case)
+        shift = np.zeros(len(contributions))
+        if not self.critic.states_tell_all:
+            shift, rest = self._shift(case, contributions - initial.values, surprise)
+            critic_error = float(np.hypot(critic_error, rest))
         found = Estimate.of_contributions(
-            contributions, least, initial.note, critic_error=critic_error, linearized=True
+            contributions + shift, least, initial.note, critic_error=critic_error, linearized=True
         )
         own = self._individuals(case, self.critic, found)
         return replace(found, individual=own.values, individuals=own)
+
+    def _shift(
+        self, case: Case, corrections: Float[np.ndarray, " episodes"], surprise: Float[np.ndarray, " steps"]
+    ) -> tuple[Float[np.ndarray, " episodes"], float]:
+        """What is added to contributions where states do not hold all that matters, and how far off the rest may be.
+
+        Marginal weights are then biased, products of all ratios on the way are not, but vary more. With g the mean of
+        what both differ by and e its standard error, g^2 - e^2 estimates the square of the bias, and the share
+        1 - e^2 / g^2 of g (0 if negative) leaves the least squared error; the rest of g counts as an error.
+        """
+        weights = case.weights
+        if weights.effective_episodes.min(initial=np.inf) < self.fewest_followed:
+            return np.zeros(len(corrections)), 0.0
+        gap = _corrections(case, weights, surprise) - corrections
+        size, error = float(gap.mean()), float(gap.std() / np.sqrt(len(gap)))
+        share = max(0.0, 1.0 - (error / size) ** 2) if size else 0.0
+        return share * gap, (1.0 - share) * abs(size)
 
     def individuals(
         self, case: Case, states: Float[np.ndarray, "individuals dimensions"], found: Estimate | None = None
@@ -141,6 +156,20 @@ class Corrected:
             for contributions in (found.contributions, found.contributions - critic.earned(case))
         )
         return replace(own, errors=np.hypot(own.errors, common), gain_errors=np.hypot(own.gain_errors, gain))
+
+
+def _corrections(case: Case, weights: Weights, surprise: Float[np.ndarray, " steps"]) -> Float[np.ndarray, " episodes"]:
+    """sum_t discount^t W_t d_t of every episode, linearized."""
+    data, n = case.data, len(case.data)
+    normal = weights.normalizers
+    weighted = weights.scaled * normal[data.steps] * surprise
+    powers = case.discount ** np.arange(data.longest)
+    mean = np.bincount(data.steps, weighted, data.longest) / n
+    linear = powers[data.steps] * (weighted - weights.scaled * normal[data.steps] * mean[data.steps])
+    # An episode that is over keeps its weight, and has no surprise.
+    later = np.append(np.cumsum((powers * normal * mean)[::-1])[::-1], 0.0)
+    kept = (powers * mean * weights.held).sum() - weights.last * later[data.lengths]
+    return np.add.reduceat(linear, data.offsets[:-1]) + kept
 
 
 def marginal_weights(case: Case, critic: Critic) -> Weights:
