@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,20 @@ def test_a_saved_model_answers_with_its_own_discount(saved: np.ndarray, monkeypa
     _, asked = load_asked("model.npz")
     assert asked is not None
     assert (asked.discount, asked.seed, asked.policy, asked.actions) == (0.8, 3, "p.py:greedy", (0, 1))
+
+
+def test_values_stay_within_what_rewards_allow(saved: np.ndarray, monkeypatch, capsys) -> None:
+    model, asked = load_asked("model.npz")
+    assert asked is not None
+    assert asked.returns is not None
+    low, high = asked.returns
+    assert low <= saved.min() <= saved.max() <= high
+    middle = float(np.median(saved))
+    model.save("model.npz", replace(asked, returns=(low, middle)))
+    out, _ = run(monkeypatch, capsys, ASK)
+    np.testing.assert_allclose(values(out), np.minimum(saved, middle), rtol=1e-12)
+    out, _ = run(monkeypatch, capsys, f"{ASK} --discount 1")  # more can be earned than was asked about
+    assert values(out).max() > middle
 
 
 def test_another_question_is_said(saved: np.ndarray, monkeypatch, capsys) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ def save(evaluation: Evaluation, path: Path) -> None:
     from repbm.models import ModelQuestion
 
     model, asked = next(iter(evaluation.models.values())), evaluation.run["arguments"]
+    scale = evaluation.scale
     question = ModelQuestion(
         discount=asked["discount"],
         horizon=model.horizon,
@@ -40,5 +42,6 @@ def save(evaluation: Evaluation, path: Path) -> None:
         observations=model.observation_names,
         actions=model.labels,
         encoding=evaluation.run["reading"],
+        returns=(scale.low, scale.high) if isfinite(scale.low) and isfinite(scale.high) else None,
     )
     model.save(path, question)

@@ -137,7 +137,9 @@ def _by_model(
         raise InputError("the model gives values that are no numbers", where=str(model), fix="save it again")
     for note in notes:
         typer.echo(note, err=True)
-    return pl.DataFrame({"individual": people.labels, "value": rolled.values, "left_range": rolled.left_range})
+    possible = asked.possible(discount, horizon) if asked else None
+    found = rolled.values if possible is None else np.clip(rolled.values, *possible)
+    return pl.DataFrame({"individual": people.labels, "value": found, "left_range": rolled.left_range})
 
 
 def _notes(discount: float | None, horizon: int | None, policy: str, asked: ModelQuestion | None) -> list[str]:
