@@ -22,21 +22,26 @@ def workers_page(sheet: Sheet, folder: Path, runs: int = 16, refits: int = 32, s
     linear_log(steps).write_parquet(log)
     rules.write_text(POLICY)
     alone = _refits(log, rules, refits, InProcess())
-    sheet.point("workers", "refits, processes", 1, 1.0)
     for name, kind in (("processes", Processes), ("ray", Ray)):
         with kind(2) as engine:
             faster = alone / _refits(log, rules, refits, engine)
-        sheet.point("workers", f"refits, {name}", 2, faster)
+        _line(sheet, f"refits, {name}", faster)
         sheet.figure(
             f"refits, {name}: {_LEAST[name]} over how many times as fast two workers are", _LEAST[name] / faster, 1.0
         )
     one = _runs(folder / "one", runs)
     for name in _LEAST:
         faster = one / _runs(folder / name, runs, "--engine", name, "--workers", "2")
-        sheet.point("workers", f"reproduce, {name}", 2, faster)
+        _line(sheet, f"reproduce, {name}", faster)
         sheet.figure(
             f"reproduce, {name}: {_LEAST[name]} over how many times as fast two workers are", _LEAST[name] / faster, 1.0
         )
+
+
+def _line(sheet: Sheet, name: str, faster: float) -> None:
+    """How many times as fast as one worker: one and two."""
+    sheet.point("workers", name, 1, 1.0)
+    sheet.point("workers", name, 2, faster)
 
 
 def _refits(log: Path, rules: Path, refits: int, engine: Engine) -> float:

@@ -83,7 +83,7 @@ class _Prediction:
         """All but last steps of episodes that were cut off."""
         data = self.case.data
         result = np.ones(len(data.rewards), dtype=bool)
-        result[data.lasts] = data.terminated | (data.lengths >= self.case.most_steps)
+        result[data.lasts] = self.case.whole
         return result
 
     @cached_property
