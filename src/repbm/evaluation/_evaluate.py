@@ -12,22 +12,17 @@ from threadpoolctl import threadpool_limits
 
 from repbm.core import FailsElsewhere, InputError, Progress, Thresholds
 from repbm.data import Informative, Trajectories
-from repbm.doctor import Backtest, Verdict, can_be_answered, examine, possible_returns, refusals, verdict_of
+from repbm.doctor import Backtest, Verdict, can_be_answered, examine, refusals, verdict_of
 from repbm.engines import Engine, opens_engine
 from repbm.estimators import (
     Case,
-    Corrected,
-    DirectMethod,
-    Estimate,
     Estimator,
     EstimatorSpec,
-    GroupSums,
-    ImportanceSampling,
-    PerDecisionImportanceSampling,
     Role,
     as_estimator,
     default_estimators,
 )
+from repbm.evaluation._adding import add, added_whole
 from repbm.evaluation._asked import asked_case, fitted_case
 from repbm.evaluation._cohort import cohort
 from repbm.evaluation._critics import Critics, critic_kind
@@ -146,8 +141,8 @@ def evaluate(
         earned[name] = critics.earned(chosen[name], case)
         for spec in chosen[name]:
             steps.estimate(spec, name)
-            if not _added_whole(tables, spec, name, whole.get(name)):
-                _add(tables, critics, spec, name, case, earned[name], new, steps)
+            if not added_whole(tables, spec, name, whole.get(name)):
+                add(tables, critics, spec, name, case, earned[name], new, steps)
         steps.judge(name)
         verdicts[name] = _judged(case, critics, question)
         tables.add_diagnostics(name, case, critics.policy_model(case), whole.get(name))
@@ -224,49 +219,6 @@ def _of_log(model: Model, columns: Informative | None, data: Trajectories) -> Mo
     from repbm.models import WidenedModel
 
     return model if columns is None else WidenedModel.of(model, columns, data.observation_names)
-
-
-def _added_whole(tables: Tables, spec: EstimatorSpec, name: str, sums: GroupSums | None) -> bool:
-    """The row of importance sampling from all episodes of a log that was read in parts, if that is known."""
-    if sums is None or spec.critic is not None:
-        return False
-    estimator = spec.estimator(None)
-    if not isinstance(estimator, ImportanceSampling | PerDecisionImportanceSampling):
-        return False
-    tables.add_grouped(name, spec, sums, sums.estimate(estimator))
-    return True
-
-
-def _add(
-    tables: Tables,
-    critics: Critics,
-    spec: EstimatorSpec,
-    name: str,
-    case: Case,
-    earned: np.ndarray,
-    new: Any,
-    steps: Steps,
-) -> None:
-    """The row of an estimator, and the values of individuals where it has them."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        fitted = critics.for_estimator(spec, case)
-        estimator = spec.estimator(None if fitted is None else fitted.critic)
-        direct = estimator if isinstance(estimator, DirectMethod) else None
-        try:
-            found = estimator(case)
-        except FailsElsewhere as fault:
-            found, new = Estimate(None, None, 0.0, note=f"not defined: {fault}"), None
-        again = None
-        if critics.question.fitting.refits and fitted is not None and direct is not None and found.value is not None:
-            again = critics.refitted(spec, case, lambda k: steps.refit(spec, name, k))
-        weighted = spec.role.weighs or (spec.critic is not None and critic_kind(spec.critic).needs_behavior(case))
-        tables.add(name, spec, case, found, earned, again, weighted)
-    if new is not None and direct is not None:
-        tables.add_values(name, spec.name, new.labels, direct.values_of(case, new.states), "new")
-    if new is not None and isinstance(estimator, Corrected):
-        asked = estimator.individuals(case, new.states)
-        if asked is not None:
-            tables.add_individuals(name, spec.name, new.labels, asked, possible_returns(case), "new")
 
 
 def _judged(case: Case, critics: Critics, question: Question) -> Verdict:

@@ -36,10 +36,6 @@ def row_of(
     }
 
 
-def few_effective(estimate: Estimate) -> str:
-    return f"only {estimate.effective_episodes:.1f} effective episodes: the interval may be far too narrow"
-
-
 def finite_estimate(estimate: Estimate) -> Estimate:
     """The estimate, or none where numbers of the log are so large that it cannot be computed."""
     if estimate.value is None or np.isfinite(estimate.value):

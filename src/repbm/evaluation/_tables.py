@@ -8,21 +8,18 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
-from repbm.core import Thresholds
-from repbm.data import spread_episodes
+from repbm.core import Thresholds, say
 from repbm.doctor import NOT_SUPPORTED, Verdict, possible_returns
 from repbm.estimators import Case, Estimate, EstimatorSpec, GroupSums, IndividualValues, Role
 from repbm.evaluation._columns import BOUND_TERMS, DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
-from repbm.evaluation._critics import critic_kind
 from repbm.evaluation._headline import Entry, disagreements, headline
 from repbm.evaluation._individual_rows import individual_rows, refused_rows, told_of
-from repbm.evaluation._rows import clipped, few_effective, finite_estimate, finite_interval, row_of, uniform, within
+from repbm.evaluation._row_notes import few_effective, joined, note_of
+from repbm.evaluation._rows import clipped, finite_estimate, finite_interval, row_of, within
 from repbm.inference import (
     Contender,
-    Interval,
     Refits,
     Resampling,
-    behavior_sensitivity,
     bound_terms,
     contender,
     diagnostics,
@@ -96,7 +93,7 @@ class Tables:
             "logged_mean": logged,
             "episodes": len(case.data),
             "behavior": None if not weighted else "logged" if learned is None else "estimated",
-            "note": self._note(spec, case, estimate, bounds, learned, possible),
+            "note": note_of(spec, case, estimate, bounds, learned, possible, self.sample, self.thresholds),
         }
         self.estimates.append(row | {"value": value})
         found = contender(estimate, self.resampling, refits)
@@ -119,13 +116,8 @@ class Tables:
         returns = sums.mean_returns
         bounds = finite_interval(interval(estimate, self.level, self._grouped))
         gain, gain_bounds = difference(estimate, bounds, returns, self.level, self._grouped)
-        few = estimate.effective_episodes < self.thresholds.support.fewest_effective_episodes
-        notes = (
-            estimate.note,
-            f"from all {sums.episodes} episodes",
-            bounds.note,
-            few_effective(estimate) if few else "",
-        )
+        whole = say("notes", "all_episodes", episodes=sums.episodes)
+        notes = [estimate.note, whole, bounds.note, few_effective(estimate, self.thresholds)]
         self.estimates.append(
             row_of(policy, spec, estimate, bounds, gain, finite_interval(gain_bounds))
             | {
@@ -133,7 +125,7 @@ class Tables:
                 "logged_mean": float(returns.mean()),
                 "episodes": sums.episodes,
                 "behavior": "logged",
-                "note": "; ".join(note for note in notes if note),
+                "note": joined(notes),
             }
         )
         found = contender(estimate, self._grouped)
@@ -244,48 +236,6 @@ class Tables:
             terms = {name: each.extend_constant(None, len(frame) - len(each)) for name, each in known.items()}
         made = frame.with_columns(**terms).select(pl.col(name).cast(kind) for name, kind in DIAGNOSTICS.items())
         self.diagnostics.append(made)
-
-    def _note(
-        self,
-        spec: EstimatorSpec,
-        case: Case,
-        estimate: Estimate,
-        bounds: Interval,
-        learned: LearnedBehavior | None,
-        possible: tuple[float, float],
-    ) -> str:
-        notes = [estimate.note, self.sample, bounds.note, self._taught(spec, case)]
-        if estimate.value is not None and not possible[0] <= estimate.value <= possible[1]:
-            notes.append(f"{estimate.value:.4g} is beyond what rewards allow ({possible[0]:.4g} to {possible[1]:.4g})")
-        if estimate.individual is not None and uniform(estimate.individual, case.returns):
-            notes.append("tells nothing about individuals: all have nearly the same value")
-        if learned is not None and estimate.value is not None:
-            error = learned.reliability.relative_error
-            reach = behavior_sensitivity(error, case.data.longest)
-            change = f"by up to {reach:.0%}" if reach < 10 else "beyond any use"
-            notes.append(
-                f"estimated behavior ({learned.kind}): probabilities off by {error:.1%}, over {case.data.longest} "
-                f"steps, may change a weight {change}"
-            )
-        if bounds.low is not None and estimate.effective_episodes < self.thresholds.support.fewest_effective_episodes:
-            notes.append(few_effective(estimate))
-        if spec.role is Role.CORRECTED and not case.whole.all():
-            notes.append(
-                f"{(~case.whole).sum()} of {len(case.data)} episodes were cut off: what is done now counts what can be "
-                "expected of them from there"
-            )
-        if case.unseen:
-            notes.append(f"the log never shows {', '.join(map(repr, case.unseen[:3]))}, which the policy may take")
-        return "; ".join(note for note in notes if note)
-
-    def _taught(self, spec: EstimatorSpec, case: Case) -> str:
-        """How many episodes teach what is fitted, if not all."""
-        kind = None if spec.critic is None else critic_kind(spec.critic)
-        if kind is None or not (kind.uses_model or spec.role is Role.CORRECTED):
-            return ""
-        rules = self.thresholds.fit if kind.uses_model else self.thresholds.fitted_q
-        chosen = spread_episodes(case.data, rules.most_steps)
-        return "" if chosen is None else f"values are learned from {len(chosen)} of {len(case.data)} episodes"
 
     def ranking(self) -> pl.DataFrame:
         """The answers of all policies, the best first, each with the probability that it is, and beside the best.

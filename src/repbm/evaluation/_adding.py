@@ -1,0 +1,66 @@
+"""The rows of estimators, each from the critic that it needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from repbm.core import FailsElsewhere
+from repbm.doctor import possible_returns
+from repbm.estimators import (
+    Case,
+    Corrected,
+    DirectMethod,
+    Estimate,
+    EstimatorSpec,
+    GroupSums,
+    ImportanceSampling,
+    PerDecisionImportanceSampling,
+)
+from repbm.evaluation._critics import Critics, critic_kind
+from repbm.evaluation._steps import Steps
+from repbm.evaluation._tables import Tables
+
+
+def added_whole(tables: Tables, spec: EstimatorSpec, name: str, sums: GroupSums | None) -> bool:
+    """The row of importance sampling from all episodes of a log that was read in parts, if that is known."""
+    if sums is None or spec.critic is not None:
+        return False
+    estimator = spec.estimator(None)
+    if not isinstance(estimator, ImportanceSampling | PerDecisionImportanceSampling):
+        return False
+    tables.add_grouped(name, spec, sums, sums.estimate(estimator))
+    return True
+
+
+def add(
+    tables: Tables,
+    critics: Critics,
+    spec: EstimatorSpec,
+    name: str,
+    case: Case,
+    earned: np.ndarray,
+    new: Any,
+    steps: Steps,
+) -> None:
+    """The row of an estimator, and the values of individuals where it has them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        fitted = critics.for_estimator(spec, case)
+        estimator = spec.estimator(None if fitted is None else fitted.critic)
+        direct = estimator if isinstance(estimator, DirectMethod) else None
+        try:
+            found = estimator(case)
+        except FailsElsewhere as fault:
+            found, new = Estimate(None, None, 0.0, note=f"not defined: {fault}"), None
+        again = None
+        if critics.question.fitting.refits and fitted is not None and direct is not None and found.value is not None:
+            again = critics.refitted(spec, case, lambda k: steps.refit(spec, name, k))
+        weighted = spec.role.weighs or (spec.critic is not None and critic_kind(spec.critic).needs_behavior(case))
+        tables.add(name, spec, case, found, earned, again, weighted)
+    if new is not None and direct is not None:
+        tables.add_values(name, spec.name, new.labels, direct.values_of(case, new.states), "new")
+    if new is not None and isinstance(estimator, Corrected):
+        asked = estimator.individuals(case, new.states)
+        if asked is not None:
+            tables.add_individuals(name, spec.name, new.labels, asked, possible_returns(case), "new")

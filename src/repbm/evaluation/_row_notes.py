@@ -1,0 +1,69 @@
+"""What a row of the table of estimates says beside its numbers."""
+
+from __future__ import annotations
+
+from repbm.core import Thresholds, say
+from repbm.data import spread_episodes
+from repbm.estimators import Case, Estimate, EstimatorSpec, Role
+from repbm.evaluation._critics import critic_kind
+from repbm.evaluation._rows import uniform
+from repbm.inference import Interval, behavior_sensitivity
+from repbm.policies import LearnedBehavior
+
+_BEYOND_USE = 10.0
+"""A weight that may change by so many times its size is of no use."""
+
+
+def note_of(
+    spec: EstimatorSpec,
+    case: Case,
+    estimate: Estimate,
+    bounds: Interval,
+    learned: LearnedBehavior | None,
+    possible: tuple[float, float],
+    sample: str,
+    thresholds: Thresholds,
+) -> str:
+    """`sample` is what is to be said of the episodes, if they are not all of the log."""
+    low, high = possible
+    notes = [estimate.note, sample, bounds.note, _taught(spec, case, thresholds)]
+    if estimate.value is not None and not low <= estimate.value <= high:
+        notes.append(say("notes", "beyond", value=estimate.value, low=low, high=high))
+    if estimate.individual is not None and uniform(estimate.individual, case.returns):
+        notes.append(say("notes", "uniform"))
+    if learned is not None and estimate.value is not None:
+        notes.append(_learned(learned, case.data.longest))
+    if bounds.low is not None:
+        notes.append(few_effective(estimate, thresholds))
+    if spec.role is Role.CORRECTED and not case.whole.all():
+        notes.append(say("notes", "cut_off", count=int((~case.whole).sum()), episodes=len(case.data)))
+    if case.unseen:
+        notes.append(say("notes", "never_shown", actions=", ".join(map(repr, case.unseen[:3]))))
+    return joined(notes)
+
+
+def few_effective(estimate: Estimate, thresholds: Thresholds) -> str:
+    """Nothing where they are enough."""
+    few = estimate.effective_episodes < thresholds.support.fewest_effective_episodes
+    return say("notes", "few_effective", count=estimate.effective_episodes) if few else ""
+
+
+def joined(notes: list[str]) -> str:
+    return "; ".join(note for note in notes if note)
+
+
+def _learned(learned: LearnedBehavior, steps: int) -> str:
+    error = learned.reliability.relative_error
+    reach = behavior_sensitivity(error, steps)
+    change = say("notes", "change", share=reach) if reach < _BEYOND_USE else say("notes", "change_beyond_use")
+    return say("notes", "learned", kind=learned.kind, error=error, steps=steps, change=change)
+
+
+def _taught(spec: EstimatorSpec, case: Case, thresholds: Thresholds) -> str:
+    """How many episodes teach what is fitted, if not all."""
+    kind = None if spec.critic is None else critic_kind(spec.critic)
+    if kind is None or not (kind.uses_model or spec.role is Role.CORRECTED):
+        return ""
+    rules = thresholds.fit if kind.uses_model else thresholds.fitted_q
+    chosen = spread_episodes(case.data, rules.most_steps)
+    return "" if chosen is None else say("notes", "taught", count=len(chosen), episodes=len(case.data))
