@@ -78,7 +78,8 @@ def _weights(case: Case, ratios: Float[np.ndarray, " steps"], rules: SupportRule
     error = float(gap.std(ddof=1) / np.sqrt(len(gap))) if len(gap) > 1 else np.inf
     beyond = abs(float(gap.mean())) > rules.beyond_chance * error
     holds = not (beyond and abs(share) > rules.largest_weight_gap)
-    return Check("weights", holds, say("doctor", "check_weights" if holds else "check_weights_no", mean=1 + share))
+    key = "check_weights" if holds else "check_weights_above" if share > 0 else "check_weights_no"
+    return Check("weights", holds, say("doctor", key, mean=1 + share))
 
 
 def _range(case: Case, estimate: Estimate) -> Check:
