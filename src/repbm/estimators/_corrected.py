@@ -91,11 +91,8 @@ class Corrected:
     with fewer they are the critic and chance. A convention, that of `support.fewest_behind_answer`."""
 
     def __call__(self, case: Case) -> Estimate:
-        weights, surprise, initial = (
-            marginal_weights(case, self.critic),
-            surprises(case, self.critic),
-            self.critic.initial(case),
-        )
+        weights, surprise = marginal_weights(case, self.critic), surprises(case, self.critic)
+        initial = self.critic.initial(case)
         contributions = initial.values + _corrections(case, weights, surprise)
         least = float(weights.effective_episodes.min(initial=len(case.data)))
         if not isinstance(self.critic, MarginalCritic):
@@ -188,10 +185,9 @@ def surprises(case: Case, critic: Critic) -> Float[np.ndarray, " steps"]:
     data = case.data
     logged, value = critic(case)
     following = np.append(value[1:], 0.0)
-    unknown = np.full(len(data), np.nan)
-    following[data.lasts] = np.where(
-        case.whole, 0.0, critic.final(case) if isinstance(critic, MarginalCritic) else unknown
-    )
+    # Nothing follows an end, nor the last step of the horizon.
+    later = critic.final(case) if isinstance(critic, MarginalCritic) else np.full(len(data), np.nan)
+    following[data.lasts] = np.where(case.whole, 0.0, later)
     found = data.rewards + case.discount * following - logged
     return np.where(np.isnan(found), 0.0, found)
 
