@@ -6,6 +6,7 @@ first ones. What is checked is made when a function is first called: many never 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -30,7 +31,12 @@ def jaxtyped(*, typechecker: Any) -> Callable[[Any], Any]:
     make = _full(typechecker=typechecker)
 
     def decorate(given: Any) -> Any:
-        return make(given) if isinstance(given, type) or not hasattr(given, "__code__") else _sampled(given, make)
+        if not isinstance(given, type):
+            return _sampled(given, make) if hasattr(given, "__code__") else make(given)
+        # Of classes the fields are checked, when one is made: tables of the arithmetic are made by the thousand.
+        if dataclasses.is_dataclass(given) and "__init__" in vars(given):
+            setattr(given, "__init__", _sampled(given.__init__, make))  # noqa: B010 - the checker of types objects
+        return given
 
     return decorate
 
