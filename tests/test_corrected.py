@@ -276,6 +276,7 @@ def test_the_critics_own_error_widens_the_interval() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["confounded", "no-propensities", "partial"])
 def test_a_hidden_cause_that_lasts_leaves_a_trace(family: str) -> None:
     """Only in the first of these worlds does the behavior see something that the log does not show."""

@@ -84,6 +84,7 @@ def test_shown_numbers_may_differ_a_little_and_words_not_at_all() -> None:
     check(["first", "...", "last 1.00"], "first\nsecond\nthird\nlast 1.01\n", "here")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("sphinx") is None, reason="the extra docs is not installed")
 def test_the_site_builds_without_a_warning(tmp_path) -> None:
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", str(ROOT / "docs"), str(tmp_path / "html")]

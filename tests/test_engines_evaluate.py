@@ -60,7 +60,7 @@ def two():
         yield engine
 
 
-@pytest.mark.parametrize("table", [False, True])
+@pytest.mark.parametrize("table", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_critics_in_processes_are_the_same(two: Engine, table: bool) -> None:
     log = logged(table=table)
     options: dict[str, Any] = {"estimators": ["corrected", "repbm", "fqe", "wdr(am)", "soft-dr(am-pi)", "wis"]}

@@ -189,12 +189,16 @@ def test_horizon_reaches_the_estimate(frame: pl.DataFrame) -> None:
     assert value == pytest.approx((weights * first.rewards).sum() / weights.sum())
 
 
-def test_help_needs_no_jax_and_demo_shows_the_truth(tmp_path: Path) -> None:
+def test_help_needs_no_jax() -> None:
     code = (
         "import sys; sys.argv = ['repbm', '--help']\nfrom repbm.cli import main\ntry: main()\nexcept SystemExit: pass\n"
     )
     code += "assert not {'jax', 'numpy', 'polars', 'scipy'} & set(sys.modules), sorted(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+@pytest.mark.slow
+def test_demo_shows_the_truth(tmp_path: Path) -> None:
     words = ["repbm", "demo", "--episodes", "15", "--steps", "12", "--out", str(tmp_path / "demo")]
     shown = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.argv = {words!r}\nfrom repbm.cli import main\nmain()"],

@@ -49,6 +49,7 @@ def test_something_that_lasts_behind_decisions_and_outcomes_is_refused() -> None
     assert "may drive both" in sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("decides", "drives"), [(1.5, 0.0), (0.0, 0.6)])
 def test_a_habit_alone_or_luck_alone_is_not(decides: float, drives: float) -> None:
     assert told(decides, drives)[0]

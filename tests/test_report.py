@@ -332,7 +332,7 @@ def axe() -> str:
     ("width", "scheme"),
     [
         (1200, "light"),
-        (390, "dark"),
+        pytest.param(390, "dark", marks=pytest.mark.slow),
         pytest.param(1200, "dark", marks=pytest.mark.slow),
         pytest.param(390, "light", marks=pytest.mark.slow),
     ],
