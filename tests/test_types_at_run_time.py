@@ -7,11 +7,12 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from jaxtyping import TypeCheckError
+from beartype import beartype
+from jaxtyping import Float, TypeCheckError
 
 from repbm.critics._ridge_choice import RidgeChoice
 from repbm.data import annuity
-from tests.types_at_run_time import ALWAYS, next_test
+from tests.types_at_run_time import ALWAYS, jaxtyped, next_test
 
 
 def found(call: Callable[[], object]) -> list[bool]:
@@ -43,3 +44,12 @@ def test_wrong_fields_are_found_when_the_first_objects_of_a_class_are_made() -> 
     wrong = cast("Any", np.ones(2))
     assert found(lambda: RidgeChoice(wrong, (np.arange(2),), (1.0,))) == FIRST
     assert RidgeChoice(np.ones((2, 2, 2)), (np.arange(2),), (1.0,)).penalties == (1.0,)
+
+
+def test_functions_in_functions_are_counted_as_one() -> None:
+    def call() -> object:
+        def inner(x: Float[np.ndarray, " rows"]) -> None: ...
+
+        return jaxtyped(typechecker=beartype)(inner)(np.ones((2, 2)))
+
+    assert found(call) == FIRST

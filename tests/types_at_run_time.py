@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -17,13 +18,13 @@ ALWAYS = 4
 """So many first calls of a function in a test are checked; after them the 8th, the 16th, and so on."""
 
 _full = jaxtyping.jaxtyped
-_tests = 0
+_calls: Counter[int] = Counter()
+"""By the code of a function: one that is defined in another is a new object every time, and costly to check."""
 
 
 def next_test() -> None:
     """Calls are counted from here on."""
-    global _tests
-    _tests += 1
+    _calls.clear()
 
 
 def jaxtyped(*, typechecker: Any) -> Callable[[Any], Any]:
@@ -43,14 +44,11 @@ def jaxtyped(*, typechecker: Any) -> Callable[[Any], Any]:
 
 def _sampled(function: Callable[..., Any], make: Callable[[Any], Any]) -> Callable[..., Any]:
     made: list[Callable[..., Any]] = []
-    test, calls = -1, 0
+    code = id(function.__code__)
 
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
-        nonlocal test, calls
-        if test != _tests:
-            test, calls = _tests, 0
-        calls += 1
+        _calls[code] = calls = _calls[code] + 1
         if calls > ALWAYS and calls & (calls - 1):
             return function(*arguments, **named)
         if not made:

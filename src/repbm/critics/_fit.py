@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Int
-from threadpoolctl import threadpool_limits
 
-from repbm.core import InputError, Thresholds, stream
+from repbm.core import InputError, Thresholds, one_thread, stream
 from repbm.critics._cross_fitted import CrossFittedCritic
 from repbm.critics._kinds import Announce, CriticKind, ModelCriticKind, Part, Request, taught
 from repbm.engines import Engine, InProcess, Note, all_values
@@ -80,7 +79,7 @@ def fit_critics(
         for number, ((case, spec), request) in enumerate(zip(wanted, requests, strict=True))
         for piece in _pieces(number, case, spec, request)
     ]
-    with _one_thread():
+    with one_thread():
         shared = tuple(wanted), seed, scores
         results = all_values((engine or InProcess()).map(_begun, pieces, shared=shared, note=announce))
         given = list(zip(pieces, results, strict=True))
@@ -154,7 +153,7 @@ def fit_model_critics(
         return [fit_critic(case, CriticSpec(kind, fit, thresholds=thresholds), seed, scores=scores) for kind in kinds]
     support = case.support if any(kind.for_policy for kind in kinds) else None
     objectives = [kind.objective for kind in kinds]
-    with _one_thread():
+    with one_thread():
         models = fit.models(case.data, support, objectives, case.most_steps, seed, scores, request.training)
     pairs = zip(kinds, models, strict=True)
     return [FittedCritic(kind.critic(model, case, request), (model,), scores) for kind, model in pairs]
@@ -166,14 +165,8 @@ def _chosen(case: Case, spec: CriticSpec, seed: int, announce: Announce, engine:
 
     announce("choosing a kind of model")
     case = taught(case, spec.thresholds)
-    with _one_thread():
+    with one_thread():
         return spec.fit.choose(case.data, case.most_steps, seed, comparing, engine)
-
-
-def _one_thread() -> threadpool_limits:
-    """Linear algebra in one thread: sums that several add up differ in the last digits with their number, and a fit may
-    carry that far. So a critic is the same on any machine and in any process."""
-    return threadpool_limits(1)
 
 
 def _folds(case: Case, spec: CriticSpec, seed: int) -> Int[np.ndarray, " episodes"]:

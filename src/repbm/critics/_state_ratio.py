@@ -8,7 +8,6 @@ from sklearn.ensemble import ExtraTreesRegressor
 
 from repbm.core import RatioRules, stream
 from repbm.data import few_states, numbered_states
-from repbm.engines import spare_threads
 from repbm.estimators import Case, Weights
 
 _CLOSE = 1e-9
@@ -71,15 +70,9 @@ def _forest(
     if len(others) > rules.most_steps:
         others = np.sort(stream(seed, "ratio").choice(others, rules.most_steps, replace=False))
     forest = ExtraTreesRegressor(
-        rules.trees,
-        min_samples_leaf=rules.smallest_leaf,
-        max_features=rules.columns,
-        random_state=0,
-        n_jobs=spare_threads(),
+        rules.trees, min_samples_leaf=rules.smallest_leaf, max_features=rules.columns, random_state=0
     )
-    forest.fit(inputs[others], before[others])
-    # Every tree has a seed of its own, whichever thread grows it; their sum is the same in one order only.
-    return forest.set_params(n_jobs=1).predict(inputs[own])
+    return forest.fit(inputs[others], before[others]).predict(inputs[own])
 
 
 def _table(

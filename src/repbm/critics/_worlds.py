@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from threadpoolctl import threadpool_limits
-
-from repbm.core import Thresholds
+from repbm.core import Thresholds, one_thread
 from repbm.critics._model_critic import ModelCritic
 from repbm.data import Trajectories, spread_episodes
 from repbm.estimators import Case
@@ -38,7 +36,7 @@ class Worlds:
         found = cls(choice, horizon, seed, thresholds) if choice is not None else None
         if found is not None and (not found.nearly_exact or found.choice.kind == POLYNOMIAL):
             return found
-        with threadpool_limits(1):
+        with one_thread():
             few, fit = _few(data, thresholds), closed_forms(thresholds)
             rough = cls(replace(fit, kinds=(POLYNOMIAL,)).choose(few, horizon, seed), horizon, seed, thresholds)
             if rough.missed is not None and rough.missed > thresholds.choice.much_noise:

@@ -6,7 +6,6 @@ from repbm.engines._named import ENGINES, as_engine, opened, opens_engine
 from repbm.engines._processes import Processes
 from repbm.engines._queue import LostWorker
 from repbm.engines._ray import Ray
-from repbm.engines._work import spare_threads
 
 __all__ = [
     "ENGINES",
@@ -25,5 +24,4 @@ __all__ = [
     "opened",
     "opens_engine",
     "raise_failed",
-    "spare_threads",
 ]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import traceback
 from collections.abc import Callable
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
+from repbm.core import one_thread
 from repbm.engines._engine import Note, Work
 
-_LINUX = hasattr(os, "sched_getaffinity")
 _XLA = "--xla_cpu_multi_thread_eigen"
 
 
@@ -23,14 +20,6 @@ def one_thread_compiler() -> None:
         os.environ["XLA_FLAGS"] = f"{flags} {_XLA}=false".strip()
 
 
-def spare_threads() -> int:
-    """Threads for work that comes out the same with any number of them: one in a process that works beside others."""
-    if multiprocessing.parent_process() is not None or "RAY_RAYLET_PID" in os.environ:
-        return 1
-    said = os.environ.get("OMP_NUM_THREADS", "")
-    return max(int(said), 1) if said.isdecimal() else len(os.sched_getaffinity(0)) if _LINUX else os.cpu_count() or 1
-
-
 class Worker:
     """Does tasks with what `begin` makes of what they share."""
 
@@ -39,13 +28,10 @@ class Worker:
         self._work: Work[Any, Any] | None = None
 
     def do(self, task: Any, note: Note) -> tuple[Any, Exception | None]:
-        """The value, or the error.
-
-        Linear algebra is done in one thread: sums that several add up differ in the last digits with their number.
-        """
+        """The value, or the error."""
         try:
             self._work = self._work or self._begin()
-            with threadpool_limits(1):
+            with one_thread():
                 return self._work(task, note), None
         except Exception as fault:
             return None, fault

@@ -8,9 +8,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
-from repbm.core import FailsElsewhere, InputError, Progress, Thresholds
+from repbm.core import FailsElsewhere, InputError, Progress, Thresholds, one_thread
 from repbm.data import Informative, Trajectories
 from repbm.doctor import Backtest, Verdict, can_be_answered, examine, refusals, verdict_of
 from repbm.engines import Engine, opens_engine
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
 
 
 @opens_engine
-@threadpool_limits.wrap(limits=1)  # sums are then the same on any machine, and small ones do not wait for each other
+@one_thread()
 def evaluate(
     log: Source | Trajectories,
     policy: Any,

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from repbm.core import one_thread
+
 Chances = Callable[[Float[np.ndarray, "batch features"]], Float[np.ndarray, "batch actions"]]
 """The probabilities of all actions, for a batch of states."""
 
@@ -71,12 +73,9 @@ def by_neighbors(x: Float[np.ndarray, "steps features"], taken: Int[np.ndarray, 
 
 
 def _classified(model: Any, x: np.ndarray, taken: np.ndarray, actions: int) -> Chances:
-    from threadpoolctl import threadpool_limits
-
     if len(np.unique(taken)) < 2:
         return by_frequencies(x, taken, actions)
-    # One thread: several wait for each other at full speed, and for minutes where cores are shared.
-    with warnings.catch_warnings(), threadpool_limits(1):
+    with warnings.catch_warnings(), one_thread():
         # One that has not converged is judged by what it says of other episodes, as all are.
         warnings.simplefilter("ignore")
         model.fit(x, taken)
@@ -84,7 +83,7 @@ def _classified(model: Any, x: np.ndarray, taken: np.ndarray, actions: int) -> C
 
     def chances(asked: Float[np.ndarray, "batch features"]) -> Float[np.ndarray, "batch actions"]:
         result = np.zeros((len(asked), actions))
-        with threadpool_limits(1):
+        with one_thread():
             result[:, seen] = model.predict_proba(asked)
         return result
 

@@ -9,9 +9,8 @@ from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from threadpoolctl import threadpool_limits
 
-from repbm.core import FitRules
+from repbm.core import FitRules, one_thread
 from repbm.models.parts._termination import ActionLogistic, Box, Logistic, Never, Termination
 from repbm.models.parts._termination_box import fit_box
 from repbm.models.regression._features import exponents, features, highest_degree
@@ -94,7 +93,9 @@ def _best(ends: _Ends, by_action: bool = False) -> tuple[Termination, float, flo
     usual = float(-np.log(np.where(ended, rate, 1 - rate)).sum())
     least = sum(_log_loss(_of_box(fit_box(*_pair(ends.take(~k))), ends.take(k)), ended[k]) for k in folds)
     found: Termination = fit_box(ends.states, ended)
-    with _one_thread():
+    import sklearn.linear_model  # noqa: F401 - before: the limit is one of what is loaded by then
+
+    with one_thread():
         for form in _forms(ends, by_action):
             x = form.design(ends)
             whole = form.fitted(x, ended)
@@ -159,13 +160,6 @@ def _forms(ends: _Ends, by_action: bool) -> Iterator[_Form]:
         for degree in sorted({highest, 1}, reverse=True):
             yield _Form(degree, _PENALTIES[0], action)
         yield _Form(1, _PENALTIES[1], action)
-
-
-def _one_thread() -> threadpool_limits:
-    """Several wait for each other at full speed, and for minutes where cores are shared."""
-    import sklearn.linear_model  # noqa: F401 - before: the limit is one of what is loaded by then
-
-    return threadpool_limits(1)
 
 
 def _pair(ends: _Ends) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,40 @@
+"""Linear algebra in one thread, whatever is loaded."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+LATER = """
+import numpy as np
+from threadpoolctl import threadpool_info
+from repbm.core import one_thread
+
+def threads():
+    return {each["num_threads"] for each in threadpool_info()}
+
+before = threads()
+with one_thread():
+    assert threads() == {1}, threads()
+assert threads() == before == {2}, (threads(), before)
+
+import sklearn.ensemble  # comes with libraries of its own
+more = len(threadpool_info())
+with one_thread(), one_thread():
+    assert threads() == {1}, threadpool_info()
+assert threads() == {2} and len(threadpool_info()) == more, threadpool_info()
+
+@one_thread()
+def work():
+    return threads()
+
+assert work() == {1} and threads() == {2}
+print(more)
+"""
+
+
+def test_also_of_libraries_that_are_loaded_later() -> None:
+    wide = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
+    done = subprocess.run([sys.executable, "-c", LATER], env=wide, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 1
