@@ -12,7 +12,7 @@ from repbm.core._numbers import in_words, number
 from repbm.core._progress import Progress, silent
 from repbm.core._random import stream
 from repbm.core._side_by_side import SideBySide
-from repbm.core._threads import one_thread
+from repbm.core._threads import in_threads, one_thread
 from repbm.core._thresholds import (
     BacktestRules,
     BalanceRules,
@@ -80,6 +80,7 @@ __all__ = [
     "nearest",
     "needs_networks",
     "number",
+    "in_threads",
     "one_thread",
     "optional",
     "partial_file",

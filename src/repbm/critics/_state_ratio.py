@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from sklearn.ensemble import ExtraTreesRegressor
 
-from repbm.core import RatioRules, stream
+from repbm.core import RatioRules, in_threads, stream
 from repbm.data import few_states, numbered_states
 from repbm.estimators import Case, Weights
 
@@ -51,16 +51,20 @@ def _regressed(
     states = numbered_states(data) if few_states(data) else None
     inputs = np.column_stack([data.steps, data.observations])
     result = np.ones(len(before))
-    for k in np.unique(fold):
+
+    def judge(k: int) -> None:
         others, own = np.flatnonzero((fold != k) & (data.steps > 0)), np.flatnonzero((fold == k) & (data.steps > 0))
         if not len(own):
-            continue
+            return
         if not len(others) or before[others].sum() <= 0:
             result[own] = 0.0
         elif states is not None:
             result[own] = _table(states[1], data.steps, before, others, own, rules.prior_visits)
         else:
             result[own] = _forest(inputs, before, others, own, seed, rules)
+
+    # Trees grow without the interpreter.
+    list(in_threads(judge, np.unique(fold)))
     return result
 
 
