@@ -344,6 +344,11 @@ class FittedQRules:
     """Every number of steps left is fitted to its own steps, unless that raises held-out errors by so many standard
     errors. Set after seeing errors against the truth on CartPole and MountainCar, two logs each, and on made-up noisy
     worlds: own steps are better on cartpole-long and MountainCar, somewhat worse on cartpole-short."""
+    runaway: float = 10.0
+    """Values that go so many times the range of returns beyond what rewards allow feed on themselves: targets are then
+    cut at every step of the log, not at a sample of them. Convention: a polynomial that only misses is nearer."""
+    most_cells: int = 1 << 24
+    """Of a long log at so many numbers of features, 128 MB, at the most."""
 
 
 @dataclass(frozen=True)

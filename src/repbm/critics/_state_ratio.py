@@ -64,7 +64,7 @@ def _regressed(
             result[own] = _forest(inputs, before, others, own, seed, rules)
 
     # Trees grow without the interpreter.
-    list(in_threads(judge, np.unique(fold)))
+    list(in_threads(judge, np.unique(fold).tolist()))
     return result
 
 
