@@ -37,7 +37,8 @@ def one_thread() -> Iterator[None]:
 def in_threads(work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
     """`work` on every item, results in order: for work that lets go of the interpreter, and asks for no threads itself.
 
-    What is worked out depends on the item alone, so numbers are those of one thread.
+    What is worked out depends on the item alone, so numbers are those of one thread. Not for libraries with threads of
+    OpenMP, such as boosted trees: a limit of these holds in the thread that asked for it, and they would start more.
     """
     return _threads().map(work, items)
 

@@ -375,7 +375,9 @@ class PositivityRules:
     """When the policy does, in a region of states, what was hardly ever logged there. Set on the development worlds."""
 
     least_share: float = 0.03
-    """Regions with a smaller share of the policy's own decisions are not looked at. Convention."""
+    """Regions with a smaller share of the policy's own decisions are not looked at,"""
+    least_meetings: float = 0.1
+    """unless an episode meets them so often: what happens once in a long episode is a small share. Conventions."""
     least_probability: float = 0.02
     """An action that the policy takes with a smaller probability in a state is not its own there. Convention."""
     least_rate: float = 0.1
@@ -392,12 +394,14 @@ class PositivityRules:
     least_gain: float = 1e-3
     """no further than squared errors of rates fall by so much: 3 % of the steps with a rate that is 0.2 lower do it."""
     folds: int = 5
-    """It is grown on how probable the action is: what trees of the other folds tell,"""
+    """It is grown on how probable the action is: what trees of the other folds tell. Of more than `few_steps` half of
+    the episodes is enough to judge the other half."""
+    few_steps: int = 5_000
     trees: int = 40
-    """so many of them, boosted,"""
+    """So many trees, boosted,"""
     leaves: int = 15
     """with so many leaves each,"""
-    most_steps: int = 20_000
+    most_steps: int = 8_000
     """taught by so many steps at most."""
     doubtful_rate: float = 0.15
     """Where these give an action less than this share of the policy's own rate, and no leaf of the tree is uncovered,

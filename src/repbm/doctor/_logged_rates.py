@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from repbm.core import PositivityRules, in_threads
+from repbm.core import PositivityRules
 from repbm.data import Trajectories, spread_episodes
 
 
@@ -28,7 +28,8 @@ def logged_rates(
     place = np.full(len(counts), len(asked))
     place[asked] = np.arange(len(asked))
     classes = place[data.actions.codes]
-    folds = np.repeat(np.arange(len(data)) % rules.folds, data.lengths)
+    count = rules.folds if len(classes) <= rules.few_steps else 2
+    folds = np.repeat(np.arange(len(data)) % count, data.lengths)
     chosen = spread_episodes(data, rules.most_steps)
     taught = np.ones(len(data), dtype=bool)
     if chosen is not None:
@@ -52,5 +53,6 @@ def logged_rates(
         found = trees.fit(columns[others], classes[others]).predict_proba(columns[own])
         result[own[:, None], shown] = found
 
-    list(in_threads(tell, range(rules.folds)))
+    for fold in range(count):
+        tell(fold)
     return {action: result[:, number] for number, action in enumerate(asked)}

@@ -28,6 +28,11 @@ class Region:
     """of so many logged steps where the policy takes it."""
     share: float
     """The share of the policy's own decisions that are this one, there."""
+    meetings: float
+    """How many of them an episode has."""
+
+    def matters(self, rules: PositivityRules) -> bool:
+        return self.share >= rules.least_share or self.meetings >= rules.least_meetings
 
     @property
     def sentence(self) -> str:
@@ -52,7 +57,8 @@ def uncovered_regions(
     visits = ratios / max(ratios.mean(), np.finfo(float).tiny)
     total = float((visits[:, None] * odds).sum())
     told, found, in_table = Circumstances.of(data, rules.most_actions), [], []
-    demanded = [a for a in range(odds.shape[1]) if (visits * odds[:, a]).sum() >= rules.least_share * total]
+    least = min(rules.least_share * total, rules.least_meetings * len(data))
+    demanded = [a for a in range(odds.shape[1]) if (visits * odds[:, a]).sum() >= least]
     rates = logged_rates(data, told.values, demanded, rules)
     for action in demanded:
         wanted = _Wanted.of(case, action, visits, total, rules)
@@ -64,12 +70,12 @@ def uncovered_regions(
         inside = np.zeros(len(rate), dtype=bool)
         for conditions, leaf in _leaves(told, rate, wanted, rules):
             region = wanted.region(conditions, leaf)
-            if region is not None and region.share >= rules.least_share:
+            if region is not None and region.matters(rules):
                 found.append(region)
                 inside[leaf] = True
         rest = np.flatnonzero(~inside & (rate < rules.doubtful_rate * odds[wanted.rows, action]))
         region = wanted.region(_mostly(told, wanted.rows, rest, rules), rest)
-        if region is not None and region.share >= rules.least_share:
+        if region is not None and region.matters(rules):
             found.append(region)
     small = [region for region in in_table if region is not None]
     if sum(region.share for region in small) >= rules.least_share:
@@ -89,6 +95,7 @@ class _Wanted:
     odds: Float[np.ndarray, " rows"]
     visits: Float[np.ndarray, " rows"]
     total: float
+    episodes: int
     rules: PositivityRules
 
     @classmethod
@@ -97,7 +104,8 @@ class _Wanted:
         odds = case.decisions.matrix()[:, action]
         rows = np.flatnonzero(odds > rules.least_probability)
         taken = case.data.actions.codes[rows] == action
-        return cls(str(case.decisions.labels[action]), rows, taken, odds[rows], visits[rows], total, rules)
+        label, episodes = str(case.decisions.labels[action]), len(case.data)
+        return cls(label, rows, taken, odds[rows], visits[rows], total, episodes, rules)
 
     @property
     def demand(self) -> Float[np.ndarray, " rows"]:
@@ -114,7 +122,8 @@ class _Wanted:
         rate = self.rules.least_rate * float(np.average(self.odds[inside], weights=self.visits[inside] + 1e-12))
         if hits >= self.rules.fewest_uses or not binom.cdf(hits, len(inside), rate) < self.rules.significance:
             return None
-        return Region(self.label, conditions, hits, len(inside), float(self.demand[inside].sum() / self.total))
+        demand = float(self.demand[inside].sum())
+        return Region(self.label, conditions, hits, len(inside), demand / self.total, demand / self.episodes)
 
 
 def _leaves(
