@@ -5,6 +5,7 @@ from repbm.estimators._corrected import (
     Corrected,
     MarginalCritic,
     marginal_weights,
+    product_gap,
     return_deviation,
     surprises,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "as_estimator",
     "default_estimators",
     "marginal_weights",
+    "product_gap",
     "return_deviation",
     "surprises",
 ]
