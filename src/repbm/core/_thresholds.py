@@ -174,7 +174,7 @@ class SupportRules:
     of `headline.fewest_effective_episodes`."""
     largest_product_gap: float = 0.1
     """What they say may differ by so many standard deviations of returns, unless that is within chance
-    (`beyond_chance`). On 96 development logs none that can be answered was beyond both; chance alone 3 times."""
+    (`beyond_chance`). None of 112 development logs in which they can be asked is beyond both, two are beyond chance."""
     least_alike: float = 0.01
     """It is said where fewer episodes than this share of all had as much of an action as the policy gives,"""
     fewest_alike: int = 3
