@@ -106,7 +106,7 @@ def evaluate(
     steps = Steps(progress)
     steps.begin("reading the log")
     shared = shared or Shared()
-    summed = AllEpisodes(policies, question, steps.note)
+    summed = AllEpisodes(policies, question, steps.note, engine)
     drawn = read(log, policies, asked, question, shared, summed)
     log_data = drawn.data
     examination = shared.once(("examination", id(log_data)), lambda: examine(log_data, thresholds=thresholds))
@@ -129,10 +129,11 @@ def evaluate(
     chosen = {name: _default(case) if asked is None else asked for name, case in cases.items()}
 
     steps.plan(chosen, fitting.refits, details)
-    whole = summed.of(drawn)
+    whole = summed.of(drawn, learned, columns)
     critics = Critics(question, steps.note, engine, shared.once(("critics", id(data)), SharedCritics))
     critics.prepare((spec, case) for name, case in cases.items() for spec in chosen[name])
-    tables = Tables(level, Resampling(data, seed, thresholds.intervals), thresholds, learned, drawn.note, outcome.sign)
+    resampling, every = Resampling(data, seed, thresholds.intervals), drawn.episodes
+    tables = Tables(level, resampling, thresholds, learned, drawn.note, outcome.sign, every)
     verdicts: dict[str, Verdict] = {}
     models: dict[tuple[str, str], Model] = {}
     earned: dict[str, np.ndarray] = {}

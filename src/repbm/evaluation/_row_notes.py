@@ -31,8 +31,8 @@ def note_of(
         notes.append(say("notes", "beyond", value=estimate.value, low=low, high=high))
     if estimate.individual is not None and uniform(estimate.individual, case.returns):
         notes.append(say("notes", "uniform"))
-    if learned is not None and estimate.value is not None:
-        notes.append(_learned(learned, case.data.longest))
+    if estimate.value is not None:
+        notes.append(learned_note(learned, case.data.longest))
     if bounds.low is not None:
         notes.append(few_effective(estimate, thresholds))
     if spec.role is Role.CORRECTED and not case.whole.all():
@@ -52,7 +52,17 @@ def joined(notes: list[str]) -> str:
     return "; ".join(note for note in notes if note)
 
 
-def _learned(learned: LearnedBehavior, steps: int) -> str:
+def rests_on(count: int, episodes: int) -> str:
+    """How many episodes of a log that was read in parts are in a row."""
+    if count == episodes:
+        return say("notes", "all_episodes", episodes=episodes)
+    return say("notes", "some_episodes", count=count, episodes=episodes)
+
+
+def learned_note(learned: LearnedBehavior | None, steps: int) -> str:
+    """Nothing where the log tells how probable its actions were."""
+    if learned is None:
+        return ""
     error = learned.reliability.relative_error
     reach = behavior_sensitivity(error, steps)
     change = say("notes", "change", share=reach) if reach < _BEYOND_USE else say("notes", "change_beyond_use")

@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
-from repbm.core import Thresholds, say
+from repbm.core import Thresholds
 from repbm.doctor import NOT_SUPPORTED, Verdict, possible_returns
 from repbm.estimators import Case, Estimate, EstimatorSpec, GroupSums, IndividualValues, Role
 from repbm.evaluation._columns import BOUND_TERMS, DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
 from repbm.evaluation._headline import Entry, disagreements, headline
 from repbm.evaluation._individual_rows import individual_rows, refused_rows, told_of
-from repbm.evaluation._row_notes import few_effective, joined, note_of
+from repbm.evaluation._row_notes import few_effective, joined, learned_note, note_of, rests_on
 from repbm.evaluation._rows import clipped, finite_estimate, finite_interval, row_of, within
 from repbm.inference import (
     Contender,
@@ -46,12 +46,13 @@ class Tables:
         learned: LearnedBehavior | None = None,
         sample: str = "",
         sign: int = 1,
+        every: int = 0,
     ) -> None:
         """`sign` is -1 where less is better."""
-        self.sign = sign
+        self.sign, self.every = sign, every
         self.level, self.resampling, self.thresholds, self.learned = level, resampling, thresholds, learned
         self.sample = sample
-        """What is to be said of the episodes, if they are not all of the log."""
+        """What is to be said of the episodes, if they are not all of the log, of which there are `every` many."""
         self.estimates: list[dict[str, Any]] = []
         self._specs: dict[tuple[str, str], EstimatorSpec] = {}
         self.individuals: list[pl.DataFrame] = []
@@ -116,15 +117,16 @@ class Tables:
         returns = sums.mean_returns
         bounds = finite_interval(interval(estimate, self.level, self._grouped))
         gain, gain_bounds = difference(estimate, bounds, returns, self.level, self._grouped)
-        whole = say("notes", "all_episodes", episodes=sums.episodes)
-        notes = [estimate.note, whole, bounds.note, few_effective(estimate, self.thresholds)]
+        told = learned_note(self.learned, sums.longest) if estimate.value is not None else ""
+        notes = [estimate.note, rests_on(sums.episodes, self.every), bounds.note, told]
+        notes.append(few_effective(estimate, self.thresholds))
         self.estimates.append(
             row_of(policy, spec, estimate, bounds, gain, finite_interval(gain_bounds))
             | {
                 "level": self.level,
                 "logged_mean": float(returns.mean()),
                 "episodes": sums.episodes,
-                "behavior": "logged",
+                "behavior": "logged" if self.learned is None else "estimated",
                 "note": joined(notes),
             }
         )

@@ -6,6 +6,7 @@ from repbm.logs._ends import checked_ends
 from repbm.logs._files import files_of, stands_for_files
 from repbm.logs._individuals import Individuals, read_individuals
 from repbm.logs._minari import write_minari
+from repbm.logs._piece import Piece
 from repbm.logs._proposal import Guess, Proposal, propose
 from repbm.logs._read import read_log
 from repbm.logs._scan import Scan
@@ -17,6 +18,7 @@ __all__ = [
     "Drawn",
     "Guess",
     "Individuals",
+    "Piece",
     "Proposal",
     "Scan",
     "Source",

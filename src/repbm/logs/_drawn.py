@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import polars as pl
+from jaxtyping import Shaped
 
 from repbm.core import InputError, MemoryRules
 from repbm.data import Encoding, Trajectories
 from repbm.logs._ends import checked_ends
 from repbm.logs._layout import Asked
+from repbm.logs._piece import EPISODE
 from repbm.logs._read import read_log
 from repbm.logs._scan import Scan
 from repbm.logs._tables import Source
@@ -34,6 +37,8 @@ class Drawn:
     """How many there are in all."""
     read: Callable[[pl.DataFrame], Trajectories] = read_log
     """The same reading for other rows of the log."""
+    names: Shaped[np.ndarray, " episodes"] | None = None
+    """Of a sample, what tells its episodes from all others: their labels, or row numbers where each is a row."""
 
     @property
     def note(self) -> str:
@@ -83,7 +88,9 @@ def draw_log(
 
     visit = along(scan)
     frame, episodes = scan.sample(steps, seed, None if visit is None else lambda rows: visit(read(rows)))
-    drawn = Drawn(read(frame), scan, episodes, read)
+    data = read(frame)
+    names = data.labels_of() if scan.layout.episode is not None else scan.spread(steps, seed)[EPISODE].sort().to_numpy()
+    drawn = Drawn(data, scan, episodes, read, names)
     encoding = drawn.data.encoding or Encoding.of_names(drawn.data.names)
     notes = (f"the log is larger than memory allows: answers are {drawn.note}", *encoding.notes)
     return drawn.with_data(replace(drawn.data, encoding=replace(encoding, notes=notes)))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property, partial
-from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,7 @@ from repbm.logs._faults import Faults
 from repbm.logs._files import Part, file_part, files_of, guarded, is_parquet, stands_for_files
 from repbm.logs._layout import Asked, Layout
 from repbm.logs._part_layout import layout_of
+from repbm.logs._piece import EPISODE, Piece, pieces_of, rows_between
 from repbm.logs._runs import runs
 from repbm.logs._tables import Source, Table
 from repbm.logs._typed import typed
@@ -32,7 +33,7 @@ _PART = 1 << 20
 _PIECE = 1 << 20
 """So many rows of two columns are looked at together."""
 _COUNT = "action "
-_ROW, _FILE, _EPISODE = "row of the scan", "file of the scan", "episode of the scan"
+_ROW, _FILE = "row of the scan", "file of the scan"
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,10 @@ class Scan:
             return None
         return cls(paths, rows, layout, () if further is None else (further,))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process: what was found in the files stays here."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
     @property
     def columns(self) -> list[str]:
         """Every column to read, each once."""
@@ -82,49 +87,55 @@ class Scan:
         evenly spread ones are taken. So every kind of episode is there as often as in the whole log. `along` is given
         all rows, a part at a time, as the sample is taken from them: files are then read once for both.
         """
-        every = self.episodes
-        count = max(2, int(min(1.0, steps / max(self.rows, 1)) * len(every)))
-        shift = float(stream(seed, "sampled-episodes").random())
-        places = np.unique(((np.arange(count) + shift) * (len(every) / count)).astype(np.int64).clip(0, len(every) - 1))
-        chosen, own = every[places], self.layout.episode
+        every, own = self.episodes, self.layout.episode
+        chosen = self.spread(steps, seed)
         if along is not None:
             return self._taken_along(chosen, along), len(every)
         # Rows are numbered only where that is the name of an episode: it takes a third longer.
         every_row = self._lazy() if own is None else pl.concat(self._files)
-        rows = every_row.filter(pl.col(own or _EPISODE).is_in(chosen[_EPISODE].implode())).select(self.columns)
+        rows = every_row.filter(pl.col(own or EPISODE).is_in(chosen[EPISODE].implode())).select(self.columns)
         return self._read(rows), len(every)
+
+    def spread(self, steps: int, seed: int) -> pl.DataFrame:
+        """Evenly spread episodes, of all in their order, that together have about so many steps."""
+        every = self.episodes
+        count = max(2, int(min(1.0, steps / max(self.rows, 1)) * len(every)))
+        shift = float(stream(seed, "sampled-episodes").random())
+        places = np.unique(((np.arange(count) + shift) * (len(every) / count)).astype(np.int64).clip(0, len(every) - 1))
+        return every[places]
 
     def _taken_along(self, chosen: pl.DataFrame, along: Callable[[pl.DataFrame], None]) -> pl.DataFrame:
         """The rows of these episodes, whose own stand together."""
-        firsts, ends = np.sort(chosen["first"].to_numpy()), np.sort(chosen["last"].to_numpy()) + 1
+        firsts, lasts = np.sort(chosen["first"].to_numpy()), np.sort(chosen["last"].to_numpy())
         taken, start = [], 0
         for frame in self.parts():
             own = slice(*np.searchsorted(firsts, [start, start + len(frame)]))
-            change = np.zeros(len(frame) + 1, dtype=np.int8)
-            change[firsts[own] - start] += 1
-            change[ends[own] - start] -= 1
-            taken.append(frame.filter(pl.Series(np.cumsum(change[:-1], dtype=np.int8) > 0)))
+            taken.append(rows_between(frame, start, firsts[own], lasts[own]))
             along(frame)
             start += len(frame)
         return pl.concat(taken)
 
     def parts(self, steps: int = _PART) -> Iterator[pl.DataFrame]:
-        """All rows, about so many at a time, no episode in two parts.
+        """All rows, about so many at a time, no episode in two parts."""
+        yield from self.read_pieces(self.pieces(steps))
 
-        Where the rows of every episode stand together these are pieces of the files; else every part is gathered from
-        all of them, which takes longer. The next part is read while the caller works on one.
+    def pieces(self, steps: int = _PART, chosen: pl.DataFrame | None = None) -> list[Piece]:
+        """What these parts are; with `chosen`, of these episodes alone.
+
+        Where the rows of every episode stand together they are pieces of the files; else every part is gathered from
+        all of them, which takes longer.
         """
-        count = -(-self.rows // steps)
-        if self.together:
-            ends = np.sort(self.episodes["last"].to_numpy()) + 1
-            marks = ends[np.searchsorted(ends, self.rows * np.arange(1, count) // count)]
-            borders = np.unique(np.concatenate([[0], marks, [self.rows]])).tolist()
-            pieces = (partial(self._between, start, stop, self.columns) for start, stop in pairwise(borders))
-            yield from ahead(pieces)
-            return
-        named = pl.col(_EPISODE)
-        gathered = (self._lazy().filter(named.hash(0) % count == k).select(self.columns) for k in range(count))
-        yield from filter(len, ahead(partial(self._read, rows) for rows in gathered))
+        return pieces_of(self.episodes, self.rows, steps, self.together, chosen)
+
+    def read_pieces(self, pieces: Iterable[Piece]) -> Iterator[pl.DataFrame]:
+        """Their rows. The next piece is read while the caller works on one."""
+        yield from ahead(partial(self.read_piece, piece) for piece in pieces)
+
+    def read_piece(self, piece: Piece) -> pl.DataFrame:
+        """Its rows, wherever that is: nothing else of the scan needs to be known."""
+        if piece.together:
+            return piece.kept(self._between(piece.start, piece.stop, self.columns))
+        return self._read(self._lazy().filter(piece.condition).select(self.columns))
 
     def first_rows(self, steps: int) -> Iterator[pl.DataFrame]:
         """The first row of every episode, of those in about so many rows at a time."""
@@ -147,7 +158,7 @@ class Scan:
         found = None
         if self.layout.episode is not None:
             found = runs(self._pieces([self.layout.episode, action]), self.layout.episode, action, common.to_list())
-        found = self._gathered() if found is None else found.rename({"episode": _EPISODE})
+        found = self._gathered() if found is None else found.rename({"episode": EPISODE})
         keys = ["length", *(f"{_COUNT}{k}" for k in range(len(common)))]
         return found[np.lexsort([_narrow(found[key]) for key in reversed(keys)])]
 
@@ -157,7 +168,7 @@ class Scan:
         counted = [(action == label).sum().alias(f"{_COUNT}{k}") for k, label in enumerate(self._frequent)]
         found = self._read(
             self._lazy()
-            .group_by(_EPISODE)
+            .group_by(EPISODE)
             .agg(
                 action.is_not_null().sum().alias("length"),
                 *counted,
@@ -169,7 +180,7 @@ class Scan:
             )
             .sort("first")
         )
-        empty = found.filter(pl.col(_EPISODE).is_null())
+        empty = found.filter(pl.col(EPISODE).is_null())
         if len(empty):
             file, row = empty.select("file", "first").row(0)
             before = sum(self._counts[:file])
@@ -186,7 +197,7 @@ class Scan:
         torn = found.filter(pl.col("last") - pl.col("first") + 1 != pl.col("rows"))
         if len(torn) and self.layout.step is None:
             raise InputError(
-                f"the rows of episode {torn[_EPISODE][0]} are apart, and no column 'step' tells their order",
+                f"the rows of episode {torn[EPISODE][0]} are apart, and no column 'step' tells their order",
                 where=str(self.paths[torn["file"][0]]),
                 fix="keep the rows of an episode together and in order, or add a column 'step'",
             )
@@ -267,7 +278,7 @@ class Scan:
         files = [file.with_columns(pl.lit(k, pl.Int32).alias(_FILE)) for k, file in enumerate(self._files)]
         rows = (files[0] if len(files) == 1 else pl.concat(files)).with_row_index(_ROW)
         own = self.layout.episode
-        return rows.with_columns(pl.col(_ROW if own is None else own).alias(_EPISODE))
+        return rows.with_columns(pl.col(_ROW if own is None else own).alias(EPISODE))
 
 
 def _narrow(counts: pl.Series) -> np.ndarray:
