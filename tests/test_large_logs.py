@@ -253,8 +253,12 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory, table: pl.DataFrame) -> 
 def test_rows_say_what_they_rest_on(evaluated: tuple[Evaluation, Path], table: pl.DataFrame) -> None:
     found, folder = evaluated
     rows = {row["estimator"]: row for row in found.estimates.to_dicts()}
-    assert rows["corrected"]["episodes"] < 250
-    assert "of 400 episodes, a sample stratified by length and action" in rows["corrected"]["note"]
+    sample = len(found.individuals)
+    assert sample < 250
+    assert rows["corrected"]["episodes"] == 400
+    assert f"from all 400 episodes; values are learned from {sample} of 400 episodes" in rows["corrected"]["note"]
+    np.testing.assert_allclose(rows["corrected"]["logged_mean"], rows["wis"]["logged_mean"], rtol=1e-9)
+    assert f"answers are from {sample} of 400 episodes, a sample stratified" in found.run["notes"][0]
     whole = evaluate(table, str(folder / "rules.py:policy"), estimators=["wis", "pdis"], details=False)
     for row in whole.estimates.to_dicts():
         same = rows[row["estimator"]]

@@ -11,12 +11,15 @@ import polars as pl
 import pytest
 
 from repbm import evaluate
-from repbm.core import Thresholds
+from repbm.core import Thresholds, stream
+from repbm.critics import CriticSpec, Marginal, fit_critic
 from repbm.data import Trajectories
+from repbm.domains.worlds import DEVELOPMENT
 from repbm.engines import Processes, Ray
-from repbm.estimators import ESTIMATORS, Case
+from repbm.estimators import ESTIMATORS, Case, Corrected, FoldCritic
 from repbm.evaluation import Evaluation, Reading
-from repbm.logs import draw_log, read_log
+from repbm.inference import standard_error
+from repbm.logs import Drawn, draw_log, log_frame, read_log
 from repbm.policies import CallablePolicy, learn_behavior
 from tests.test_large_logs import _FORMS, _SIZES, _policy, _table
 
@@ -53,22 +56,28 @@ def stored(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, pl.Dat
     return tmp_path / "log.parquet", table
 
 
+def _folds(drawn: Drawn, folds: np.ndarray, data: Trajectories) -> np.ndarray:
+    """The fold of every episode, given those of the sample: others take turns in the order of parts."""
+    assert drawn.names is not None
+    assert drawn.scan is not None
+    found, first = {}, 0
+    for piece in drawn.scan.pieces():
+        part = drawn.read(drawn.scan.read_piece(piece))
+        names = piece.row_numbers if drawn.scan.layout.episode is None else part.labels_of()
+        assert (piece.before, piece.episodes) == (first, len(part))
+        found |= {name: (first + k) % 5 for k, name in enumerate(names.tolist())}
+        first += len(part)
+    found |= dict(zip(drawn.names.tolist(), folds.tolist(), strict=True))
+    return np.array([found[name] for name in data.labels_of().tolist()])
+
+
 def _judged(path: Path, table: pl.DataFrame) -> Trajectories:
     """The whole log with the probabilities that each episode should have."""
     drawn, data = draw_log(path, 1.5e6, 0, _SIZES), read_log(table)
     learned = learn_behavior(drawn.data)
     assert drawn.names is not None
-    folds = dict(zip(drawn.names.tolist(), learned.folds.tolist(), strict=True))
-    assert 0 < len(folds) < 0.7 * len(data)
-    assert drawn.scan is not None
-    turns, first = {}, 0
-    for piece in drawn.scan.pieces():
-        part = drawn.read(drawn.scan.read_piece(piece))
-        names = piece.row_numbers if drawn.scan.layout.episode is None else part.labels_of()
-        assert (piece.before, piece.episodes) == (first, len(part))
-        turns |= {name: (first + k) % 5 for k, name in enumerate(names.tolist())}
-        first += len(part)
-    own = np.array([folds.get(name, turns[name]) for name in data.labels_of().tolist()])
+    assert 0 < len(drawn.names) < 0.7 * len(data)
+    own = _folds(drawn, learned.folds, data)
     inside = np.isin(data.labels_of(), drawn.names)
     chances = learned.elsewhere(data, own)[np.arange(len(data.rewards)), data.actions.codes]
     known = learned.logged(drawn.data)
@@ -92,6 +101,60 @@ def test_importance_sampling_rests_on_all_episodes(stored: tuple[Path, pl.DataFr
         assert row["effective_episodes"] == pytest.approx(expected.effective_episodes, rel=1e-9)
         assert row["logged_mean"] == pytest.approx(whole.returns.mean(), rel=1e-9)
     np.testing.assert_allclose(found.diagnostics["alive"], whole.data.alive)
+
+
+def test_the_answer_is_corrected_by_all_episodes(stored: tuple[Path, pl.DataFrame]) -> None:
+    """Values and state ratios come from the sample; every episode is judged by a fold that it is not in."""
+    (found,) = _evaluated(stored[0], ["corrected"]).estimates.to_dicts()
+    drawn, data = draw_log(stored[0], 1.5e6, 0, _SIZES), _judged(*stored)
+    learned = learn_behavior(drawn.data)
+    sample = replace(drawn.data, behavior=learned.logged(drawn.data))
+    case = Case.of(sample, _target(), horizon=data.longest, behavior=learned.probabilities)
+    critic = fit_critic(case, CriticSpec(Marginal())).critic
+    assert isinstance(critic, FoldCritic)
+    whole = Case.of(data, _target(), horizon=data.longest)
+    critic = critic.elsewhere(whole, _folds(drawn, critic.folds, data))
+    expected = Corrected(critic)(whole)
+    assert found["value"] == pytest.approx(expected.value, rel=1e-9)
+    assert found["effective_episodes"] == pytest.approx(expected.effective_episodes, rel=1e-9)
+    assert found["logged_mean"] == pytest.approx(data.returns().mean(), rel=1e-9)
+    assert found["episodes"] == len(data)
+    if len(data) == 400:
+        # Every episode is a group.
+        assert found["std_error"] == pytest.approx(standard_error(expected), rel=1e-9)
+    assert f"from all {len(data)} episodes; values are learned from {len(sample)} of" in found["note"]
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["logged", "learned"])
+def test_more_episodes_that_correct_leave_less_chance(tmp_path: Path, known: bool) -> None:
+    """Of a log of 4,000 episodes about 400 teach, and 400 or all correct: the error is that of so many."""
+    world = DEVELOPMENT["noisy-linear"](stream(1, "world"))
+    data, _ = world.log(4000, stream(1, "log"))
+    log_frame(data if known else replace(data, behavior=None)).write_parquet(tmp_path / "log.parquet")
+    policy = world.evaluated()
+    rows = []
+    for asked in (10_000_000, 1):
+        memory = {"program": 0, "step": 1000, "value": 0, "asked_steps": asked}
+        found = evaluate(
+            str(tmp_path / "log.parquet"),
+            policy,
+            estimators=["corrected"],
+            discount=world.discount,
+            horizon=world.horizon,
+            reading=Reading(memory=1e3 * len(data.rewards) / 10),
+            thresholds=Thresholds.of({"memory": memory}),
+            details=False,
+        )
+        rows += found.estimates.to_dicts()
+    whole, sample = rows
+    assert (whole["episodes"], round(sample["episodes"], -1)) == (4000, 400)
+    generator = stream(1, "truth")
+    returns = world.returns(world.initial(20_000, generator), generator)
+    truth, noise = returns.mean(), returns.std() / np.sqrt(len(returns))
+    # The error of what is fitted does not shrink; 4.5 standard errors: a false alarm in 150,000.
+    assert 0.25 < whole["std_error"] / sample["std_error"] < 0.75
+    for row in rows:
+        assert abs(row["value"] - truth) < 4.5 * np.hypot(row["std_error"], noise)
 
 
 @pytest.mark.parametrize("kind", ["together", "shuffled"])
@@ -127,12 +190,13 @@ def test_all_engines_sum_alike(tmp_path: Path, probability: bool, engine: str, m
     """Bit for bit: parts are tasks, and are added in their order."""
     if engine == "ray":
         pytest.importorskip("ray")
+    names = [*_NAMES, "corrected"]
     monkeypatch.setattr("repbm.evaluation._whole.PART_STEPS", 700)
     table = _table(probability=probability).sample(fraction=1, shuffle=True, seed=1)
     table.write_parquet(tmp_path / "log.parquet", row_group_size=300)
-    here = _evaluated(tmp_path / "log.parquet")
+    here = _evaluated(tmp_path / "log.parquet", names)
     with Processes(2) if engine == "processes" else Ray(2) as several:
-        there = _evaluated(tmp_path / "log.parquet", engine=several)
-    assert here.estimates["episodes"].to_list() == [400] * len(_NAMES)
+        there = _evaluated(tmp_path / "log.parquet", names, engine=several)
+    assert here.estimates["episodes"].to_list() == [400] * len(names)
     assert there.estimates.equals(here.estimates)
     assert there.diagnostics.equals(here.diagnostics)

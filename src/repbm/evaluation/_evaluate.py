@@ -21,7 +21,7 @@ from repbm.estimators import (
     as_estimator,
     default_estimators,
 )
-from repbm.evaluation._adding import add, added_whole
+from repbm.evaluation._adding import add, added_whole, correcting
 from repbm.evaluation._asked import asked_case, fitted_case
 from repbm.evaluation._cohort import cohort
 from repbm.evaluation._critics import Critics, critic_kind
@@ -48,7 +48,7 @@ from repbm.evaluation._shared import Shared, SharedCritics
 from repbm.evaluation._similar import compared
 from repbm.evaluation._steps import Steps
 from repbm.evaluation._tables import Tables
-from repbm.evaluation._whole import AllEpisodes
+from repbm.evaluation._whole import AllEpisodes, Taught
 from repbm.inference import Resampling
 from repbm.logs import Source, read_individuals
 from repbm.policies import ObservationPolicy, Policy
@@ -117,7 +117,7 @@ def evaluate(
         new = new if columns is None else new.among(columns)
 
     steps.begin("asking the policies")
-    asking = {name: asked_case(log_data, name, one, question) for name, one in policies.items()}
+    asking = {name: asked_case(log_data, name, one, question, drawn.longest) for name, one in policies.items()}
     cases = {name: fitted_case(case, columns, data) for name, case in asking.items()}
     learned = None
     acts = any(isinstance(case.policy, ObservationPolicy) for case in cases.values())
@@ -129,9 +129,10 @@ def evaluate(
     chosen = {name: _default(case) if asked is None else asked for name, case in cases.items()}
 
     steps.plan(chosen, fitting.refits, details)
-    whole = summed.of(drawn, learned, columns)
     critics = Critics(question, steps.note, engine, shared.once(("critics", id(data)), SharedCritics))
     critics.prepare((spec, case) for name, case in cases.items() for spec in chosen[name])
+    asked_of_all = {} if drawn.scan is None else correcting(critics, chosen, cases)
+    whole = summed.of(drawn, Taught(learned, asked_of_all, columns))
     resampling, every = Resampling(data, seed, thresholds.intervals), drawn.episodes
     tables = Tables(level, resampling, thresholds, learned, drawn.note, outcome.sign, every)
     verdicts: dict[str, Verdict] = {}
@@ -141,11 +142,11 @@ def evaluate(
         earned[name] = critics.earned(chosen[name], case)
         for spec in chosen[name]:
             steps.estimate(spec, name)
-            if not added_whole(tables, spec, name, whole.get(name)):
-                add(tables, critics, spec, name, case, earned[name], new, steps)
+            if not added_whole(tables, spec, name, whole.weighed.get(name)):
+                add(tables, critics, spec, name, case, earned[name], new, steps, whole.corrected.get((name, spec.name)))
         steps.judge(name)
         verdicts[name] = _judged(case, critics, question)
-        tables.add_diagnostics(name, case, critics.policy_model(case), whole.get(name))
+        tables.add_diagnostics(name, case, critics.policy_model(case), whole.weighed.get(name))
         tables.settle(name, verdicts[name])
         models |= {(name, critic): _of_log(model, columns, log_data) for critic, model in critics.models(case).items()}
     found = {name: PolicyDetails() for name in cases}
@@ -255,7 +256,8 @@ def _details(
     answer, hidden = tables.answer(name), None
     if answer is not None and answer["role"] == Role.CORRECTED.value:
         fitted = critics.for_estimator(tables.spec(name, answer["estimator"]), case)
-        hidden = None if fitted is None else hidden_causes(case, fitted.critic, answer, question)
+        sampled = tables.of_sample(name, answer)
+        hidden = None if fitted is None else hidden_causes(case, fitted.critic, sampled, question)
     returns = spread_of_returns(case, tables.resampling, question)
     telling = critics.telling_model(case)
     modeled = None if telling is None else spread_in_model(case, *telling, tested, question)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,14 +13,30 @@ from jaxtyping import Int, Shaped
 from repbm.core import Label
 from repbm.data import Informative, Trajectories
 from repbm.engines import Engine, Note, in_order
-from repbm.estimators import SOFTENING, GroupSums
-from repbm.evaluation._asked import asked_case
+from repbm.estimators import SOFTENING, CorrectedSums, FoldCritic, GroupSums, group_numbers
+from repbm.evaluation._asked import asked_case, fitted_case
 from repbm.evaluation._options import Question
 from repbm.logs import Drawn, Piece, Scan
 from repbm.policies import LearnedBehavior, Policy
 
-Sums = dict[str, GroupSums]
-"""By policy."""
+
+@dataclass
+class Sums:
+    """Of a part, or of several."""
+
+    weighed: dict[str, GroupSums] = field(default_factory=dict)
+    """By policy."""
+    corrected: dict[tuple[str, str], CorrectedSums] = field(default_factory=dict)
+    """By policy and estimator."""
+
+    def add(self, other: Sums) -> None:
+        _add(self.weighed, other.weighed)
+        _add(self.corrected, other.corrected)
+
+
+def _add(mine: dict[Any, Any], theirs: Mapping[Any, Any]) -> None:
+    for key, own in theirs.items():
+        mine[key] = mine[key] + own if key in mine else own
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +75,70 @@ class Learned:
     columns: Informative | None
     """The columns that it was learned from, where not all."""
 
+    @classmethod
+    def of(cls, behavior: LearnedBehavior, drawn: Drawn, columns: Informative | None) -> Learned:
+        """Without the probabilities of the sample, which need not travel."""
+        few = replace(behavior, probabilities=behavior.probabilities[:0])
+        return cls(few, SampleFolds.of(drawn), columns)
+
     def told(self, data: Trajectories, first: int, names: Shaped[np.ndarray, " episodes"]) -> Trajectories:
         """The part of the log whose episodes have these names, the first of them this number, with probabilities."""
         folds = self.sample.of_episodes(names, first, self.behavior.folds)
         chances = self.behavior.elsewhere(data if self.columns is None else self.columns.log(data), folds)
         return replace(data, behavior=chances[np.arange(len(chances)), data.actions.codes])
+
+
+@dataclass(frozen=True, eq=False)
+class Correction:
+    """What corrects values: the critics behind answers, by policy and estimator, fitted to a sample."""
+
+    critics: Mapping[tuple[str, str], FoldCritic]
+    folds: Mapping[tuple[str, str], Int[np.ndarray, " sample"]]
+    sample: SampleFolds
+    columns: Informative | None
+    """The columns that they were fitted to, where not all."""
+    longest: int
+    """The number of steps of the longest episode of all."""
+    steps: int
+    """The same of those asked for."""
+    episodes: int
+    """How many these are."""
+
+    @classmethod
+    def of(
+        cls,
+        critics: Mapping[tuple[str, str], FoldCritic],
+        drawn: Drawn,
+        columns: Informative | None,
+        asked: pl.DataFrame,
+    ) -> Correction:
+        """`asked` are the episodes that correct."""
+        assert drawn.longest is not None
+        folds = {key: critic.folds for key, critic in critics.items()}
+        alone = {key: critic.alone() for key, critic in critics.items()}
+        steps = int(asked["length"].to_numpy().max())
+        return cls(alone, folds, SampleFolds.of(drawn), columns, drawn.longest, steps, len(asked))
+
+    def sums(
+        self,
+        data: Trajectories,
+        policies: Mapping[str, Policy],
+        question: Question,
+        first: int,
+        names: np.ndarray,
+        groups: int,
+    ) -> dict[tuple[str, str], CorrectedSums]:
+        """Of episodes number `first` and on, which are called so."""
+        seen = data if self.columns is None else self.columns.log(data)
+        numbers = group_numbers(first, len(data), groups, question.seed)
+        shape = groups, min(self.steps, question.horizon or self.steps)
+        found = {}
+        for (name, estimator), critic in self.critics.items():
+            folds = self.sample.of_episodes(names, first, self.folds[name, estimator])
+            case = fitted_case(asked_case(data, name, policies[name], question, self.longest), self.columns, seen)
+            judging = critic.elsewhere(case, folds)
+            found[name, estimator] = CorrectedSums.of(case, judging, numbers, shape, self.episodes)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +155,9 @@ class PartSums:
     observed: tuple[str, ...] | None = None
     """The observations of the sample, where somebody looks at them."""
     learned: Learned | None = None
+    weigh: bool = True
+    """Whether importance sampling is asked for."""
+    correction: Correction | None = None
 
     def __call__(self, piece: Piece, frame: pl.DataFrame) -> Sums | None:
         """None where observations are other ones than in the sample."""
@@ -89,14 +168,16 @@ class PartSums:
 
     def sums(self, data: Trajectories, first: int, names: Shaped[np.ndarray, " episodes"] | None = None) -> Sums:
         """Of episodes number `first` and on; `names` tells them from all others, where labels do not."""
-        question, found = self.question, {}
+        question, found = self.question, Sums()
         data = replace(data, actions=data.actions.onto(self.labels))
         data = data if question.horizon is None else data.until(question.horizon)
-        if self.learned is not None:
-            data = self.learned.told(data, first, data.labels_of() if names is None else names)
-        for name, policy in self.policies.items():
+        names = data.labels_of() if names is None else names
+        data = data if self.learned is None else self.learned.told(data, first, names)
+        for name, policy in self.policies.items() if self.weigh else ():
             case = asked_case(data, name, policy, question)
-            found[name] = GroupSums.of(case, first, self.groups, question.seed, (0.0, SOFTENING))
+            found.weighed[name] = GroupSums.of(case, first, self.groups, question.seed, (0.0, SOFTENING))
+        if self.correction is not None:
+            found.corrected = self.correction.sums(data, self.policies, question, first, names, self.groups)
         return found
 
 

@@ -4,95 +4,118 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 
 import polars as pl
 
 from repbm.core import Label
 from repbm.data import Informative, Trajectories
 from repbm.engines import Engine
+from repbm.estimators import FoldCritic
 from repbm.evaluation._options import Question
-from repbm.evaluation._parts import Learned, PartSums, SampleFolds, Sums, summed_parts
+from repbm.evaluation._parts import Correction, Learned, PartSums, Sums, summed_parts
 from repbm.inference import groups_of
 from repbm.logs import PART_STEPS, Drawn, Scan, read_log
 from repbm.policies import LearnedBehavior, Policy
 
 
-class AllEpisodes:
-    """Sums for importance sampling and diagnostics, by policy, of all episodes of a log that is read in parts.
+@dataclass(frozen=True, eq=False)
+class Taught:
+    """What a sample teaches that all episodes may be asked: its behavior, where the log does not tell it, and the
+    critics behind answers, by policy and estimator."""
 
-    Where the log does not say how probable its actions were, that is learned from the sample, and asked about all
-    episodes, or about evenly spread ones of so many steps as are worth the time (`memory.asked_steps`).
+    behavior: LearnedBehavior | None = None
+    critics: Mapping[tuple[str, str], FoldCritic] | None = None
+    columns: Informative | None = None
+    """The columns that tell something, where not all do."""
+
+
+class AllEpisodes:
+    """Sums for importance sampling, diagnostics and corrected values of all episodes of a log that is read in parts.
+
+    What is learned from the sample is asked about all episodes, or about evenly spread ones of so many steps as are
+    worth the time (`memory.asked_steps`).
     """
 
     def __init__(
         self, policies: Mapping[str, Policy], question: Question, announce: Callable[[str], None], engine: Engine
     ) -> None:
         self.policies, self.question, self.announce, self.engine = policies, question, announce, engine
-        self._sums: Sums = {}
+        self._sums = Sums()
 
     def while_drawn(self, scan: Scan) -> Callable[[Trajectories], None] | None:
         """What adds a part while a sample is taken from the same rows, where nothing of the sample is needed for it,
         and no other worker could do it meanwhile."""
         if scan.layout.behavior_prob is None or not scan.together or self._look or self.engine.workers != 1:
             return None
-        work, done = self._work(scan, read_log, scan.labels, len(scan.episodes)), 0
+        work, done = PartSums(scan, read_log, self.policies, self.question, scan.labels, self._groups(scan)), 0
 
         def add(data: Trajectories) -> None:
             nonlocal done
             self._say(done, len(scan.episodes))
-            self._add(work.sums(data, done))
+            self._sums.add(work.sums(data, done))
             done += len(data)
 
         return add
 
-    def of(self, drawn: Drawn, behavior: LearnedBehavior | None = None, columns: Informative | None = None) -> Sums:
-        """None where all of the log was read. `behavior` is what was learned from these columns of the sample.
+    def of(self, drawn: Drawn, taught: Taught) -> Sums:
+        """Nothing where all of the log was read.
 
-        None either where observations that somebody looks at are coded by what the sample shows, or where the behavior
+        Nothing either where observations that somebody looks at are coded by what the sample shows, or where something
         was learned from a sample that lacks one of the actions.
         """
         scan, sample = drawn.scan, drawn.data
-        known = sample.behavior is not None
-        if self._sums or scan is None or not (known or behavior):
+        if scan is None:
             return self._sums
-        look = self._look or not known
-        if look and sample.encoding is not None and not all(coding.plain for coding in sample.encoding.codings):
-            return {}
-        learned, chosen = None, None
-        if not known:
-            assert behavior is not None
-            steps = self.question.thresholds.memory.asked_steps // behavior.effort
-            if steps <= len(sample.rewards) or set(scan.labels) != set(sample.actions.labels):
-                return {}
-            learned = Learned(behavior, SampleFolds.of(drawn), columns)
-            chosen = scan.spread(steps, self.question.seed) if steps < scan.rows else None
-        labels, episodes = (
-            scan.labels if known else sample.actions.labels,
-            len(scan.episodes if chosen is None else chosen),
-        )
-        work = self._work(scan, drawn.read, labels, episodes, sample.names if look else None, learned)
-        pieces = scan.pieces(PART_STEPS, chosen)
-        with closing(summed_parts(work, pieces, self.engine, lambda done: self._say(done, episodes))) as parts:
-            for sums in parts:
-                if sums is None:
-                    self._sums.clear()
-                    break
-                self._add(sums)
+        known = sample.behavior is not None
+        coded = sample.encoding is not None and not all(coding.plain for coding in sample.encoding.codings)
+        weigh = not self._sums.weighed and (known or taught.behavior is not None) and not (coded and self._look)
+        steps = self.question.thresholds.memory.asked_steps // (taught.behavior.effort if taught.behavior else 1)
+        ask = steps > len(sample.rewards) and not coded and set(scan.labels) == set(sample.actions.labels)
+        correct = ask and bool(taught.critics)
+        chosen = scan.spread(steps, self.question.seed) if ask and steps < scan.rows else None
+        together = weigh and correct and not (known and chosen is not None)
+        if weigh and (known or ask) and not together:
+            self._pass(drawn, taught, None if known else chosen, weigh=True, correct=False)
+        if correct:
+            self._pass(drawn, taught, chosen, weigh=together, correct=True)
         return self._sums
 
-    def _work(
-        self,
-        scan: Scan,
-        read: Callable[[pl.DataFrame], Trajectories],
-        labels: tuple[Label, ...],
-        episodes: int,
-        observed: tuple[str, ...] | None = None,
-        learned: Learned | None = None,
-    ) -> PartSums:
-        question = self.question
-        longest = scan.longest if question.horizon is None else min(scan.longest, question.horizon)
-        groups = min(episodes, groups_of(longest, question.thresholds.intervals))
-        return PartSums(scan, read, self.policies, question, labels, groups, observed, learned)
+    def _pass(self, drawn: Drawn, taught: Taught, chosen: pl.DataFrame | None, weigh: bool, correct: bool) -> None:
+        """Read all episodes, or those chosen, and add their sums; none where a part has other observations."""
+        scan, sample = drawn.scan, drawn.data
+        assert scan is not None
+        asked = scan.episodes if chosen is None else chosen
+        learned = None if taught.behavior is None else Learned.of(taught.behavior, drawn, taught.columns)
+        work = PartSums(
+            scan,
+            drawn.read,
+            self.policies,
+            self.question,
+            self._labels(scan, sample, correct or learned is not None),
+            self._groups(scan, chosen),
+            sample.names if self._look or correct or learned is not None else None,
+            learned,
+            weigh,
+            Correction.of(taught.critics, drawn, taught.columns, asked) if correct and taught.critics else None,
+        )
+        found, pieces = Sums(), scan.pieces(PART_STEPS, chosen)
+        with closing(summed_parts(work, pieces, self.engine, lambda done: self._say(done, len(asked)))) as parts:
+            for sums in parts:
+                if sums is None:
+                    return
+                found.add(sums)
+        self._sums.add(found)
+
+    def _labels(self, scan: Scan, sample: Trajectories, learned: bool) -> tuple[Label, ...]:
+        """Those of the sample where something learned from it is asked; it has them all then."""
+        return sample.actions.labels if learned else scan.labels
+
+    def _groups(self, scan: Scan, chosen: pl.DataFrame | None = None) -> int:
+        """How many groups of episodes are told apart."""
+        longest = scan.longest if self.question.horizon is None else min(scan.longest, self.question.horizon)
+        episodes = len(scan.episodes if chosen is None else chosen)
+        return min(episodes, groups_of(longest, self.question.thresholds.intervals))
 
     @property
     def _look(self) -> bool:
@@ -100,7 +123,3 @@ class AllEpisodes:
 
     def _say(self, done: int, episodes: int) -> None:
         self.announce(f"weighing all episodes, {done} of {episodes}")
-
-    def _add(self, sums: Sums) -> None:
-        for name, own in sums.items():
-            self._sums[name] = self._sums[name] + own if name in self._sums else own

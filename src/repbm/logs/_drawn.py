@@ -41,6 +41,11 @@ class Drawn:
     """Of a sample, what tells its episodes from all others: their labels, or row numbers where each is a row."""
 
     @property
+    def longest(self) -> int | None:
+        """The number of steps of the longest of all episodes; None of a log that was read whole."""
+        return None if self.scan is None else self.scan.longest
+
+    @property
     def note(self) -> str:
         """What is to be said of a sample; nothing of a whole log."""
         if self.scan is None:
