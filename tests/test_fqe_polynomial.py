@@ -7,10 +7,14 @@ import time
 import numpy as np
 import pytest
 
-from repbm.core import draw
+from repbm.core import draw, one_thread, stream
 from repbm.critics import fit_fqe
 from repbm.critics._ridge_choice import RidgeChoice
+from repbm.critics._value_critic import ActionValueCritic
+from repbm.domains import benchmark_policy, benchmark_world, collect
 from repbm.domains.worlds import World
+from repbm.estimators import Case
+from repbm.policies import epsilon_greedy
 
 HORIZON = 10
 
@@ -94,3 +98,14 @@ def test_regressions_from_sums_are_those_from_rows() -> None:
     assert choice.best(sums) == choice.candidates[int(np.argmin(errors))]
     whole = np.linalg.lstsq(x, y, rcond=None)[0]
     np.testing.assert_allclose(choice.coefficients((3, 0.0), sums), whole, atol=1e-6)
+
+
+def test_a_regression_that_runs_away_is_held_by_every_step_of_the_log() -> None:
+    """In this log of CartPole a sample of the steps does not show those whose values grow: it was 1 in place of 24."""
+    seed, policy = 1371413532, benchmark_policy("cartpole-short")
+    behavior = epsilon_greedy(policy, 0.2)
+    data = collect(benchmark_world("cartpole-short", 0.0), behavior, 1024, stream(seed, "log"))
+    with one_thread():
+        found = fit_fqe(data, policy, 1.0, 200, seed=seed)
+    values = ActionValueCritic(found, "fqe").initial(Case.of(data, policy, horizon=200)).values
+    assert values.mean() == pytest.approx(23.72, abs=0.2)

@@ -1,9 +1,12 @@
-"""Linear algebra in one thread, whatever is loaded."""
+"""Linear algebra in one thread, whatever is loaded; other work side by side, with its results in order."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import time
+
+from repbm.core import in_threads
 
 LATER = """
 import numpy as np
@@ -38,3 +41,11 @@ def test_also_of_libraries_that_are_loaded_later() -> None:
     done = subprocess.run([sys.executable, "-c", LATER], env=wide, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 1
+
+
+def test_results_come_in_the_order_of_their_items_however_long_each_takes() -> None:
+    def waited(seconds: float) -> float:
+        time.sleep(seconds)
+        return seconds
+
+    assert list(in_threads(waited, [0.05, 0.0, 0.02])) == [0.05, 0.0, 0.02]

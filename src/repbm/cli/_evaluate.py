@@ -110,7 +110,7 @@ def evaluate(
     from repbm.evaluation import Fitting, Outcome, check_target
     from repbm.evaluation import evaluate as run
     from repbm.logs import bytes_of
-    from repbm.report import plain_answers
+    from repbm.report import plain_answers, start_drawing
 
     if out is not None:
         check_target(out)
@@ -122,6 +122,8 @@ def evaluate(
     browser = find_browser() if pdf else None
     if save_model is not None:
         check_model_file(save_model, len(asked.policies))
+    if out is not None:
+        start_drawing()
     with as_engine(engine, workers, ray_address) as where, progress(quiet) as told:
         evaluation = run(
             asked.log,

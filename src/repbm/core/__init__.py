@@ -12,7 +12,7 @@ from repbm.core._numbers import in_words, number
 from repbm.core._progress import Progress, silent
 from repbm.core._random import stream
 from repbm.core._side_by_side import SideBySide
-from repbm.core._threads import one_thread
+from repbm.core._threads import in_threads, one_thread
 from repbm.core._thresholds import (
     BacktestRules,
     BalanceRules,
@@ -73,6 +73,7 @@ __all__ = [
     "as_json",
     "as_label",
     "draw",
+    "in_threads",
     "in_words",
     "is_partial",
     "locked",

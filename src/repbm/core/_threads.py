@@ -1,12 +1,19 @@
-"""Linear algebra in one thread."""
+"""Which work is done in one thread, and which in several."""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 _found: tuple[int, ThreadpoolController] | None = None
 
@@ -25,3 +32,17 @@ def one_thread() -> Iterator[None]:
         _found = loaded, ThreadpoolController()
     with _found[1].limit(limits=1):
         yield
+
+
+def in_threads(work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
+    """`work` on every item, results in order: for work that lets go of the interpreter, and asks for no threads itself.
+
+    What is worked out depends on the item alone, so numbers are those of one thread. Not for libraries with threads of
+    OpenMP, such as boosted trees: a limit of these holds in the thread that asked for it, and they would start more.
+    """
+    return _threads().map(work, items)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="repbm")

@@ -347,6 +347,11 @@ class FittedQRules:
     """Every number of steps left is fitted to its own steps, unless that raises held-out errors by so many standard
     errors. Set after seeing errors against the truth on CartPole and MountainCar, two logs each, and on made-up noisy
     worlds: own steps are better on cartpole-long and MountainCar, somewhat worse on cartpole-short."""
+    runaway: float = 10.0
+    """Values that go so many times the range of returns beyond what rewards allow feed on themselves: targets are then
+    cut at every step of the log, not at a sample of them. Convention: a polynomial that only misses is nearer."""
+    most_cells: int = 1 << 24
+    """Of a long log at so many numbers of features, 128 MB, at the most."""
 
 
 @dataclass(frozen=True)
@@ -373,7 +378,9 @@ class PositivityRules:
     """When the policy does, in a region of states, what was hardly ever logged there. Set on the development worlds."""
 
     least_share: float = 0.03
-    """Regions with a smaller share of the policy's own decisions are not looked at. Convention."""
+    """Regions with a smaller share of the policy's own decisions are not looked at,"""
+    least_meetings: float = 0.1
+    """unless an episode meets them so often: what happens once in a long episode is a small share. Conventions."""
     least_probability: float = 0.02
     """An action that the policy takes with a smaller probability in a state is not its own there. Convention."""
     least_rate: float = 0.1
@@ -383,10 +390,29 @@ class PositivityRules:
     fewest_uses: int = 20
     """and where it was logged fewer times than this: more may be few of many, and still tell. On the development worlds
     answers that rest on 24 and 86 uses of a rare action were right."""
-    most_regions: int = 8
-    """A tree divides the states in which the policy takes an action into so many regions at most,"""
+    most_regions: int = 16
+    """A tree divides the steps at which the policy takes an action into so many regions at most,"""
     smallest_region: int = 20
-    """of so many steps at least."""
+    """of so many steps at least,"""
+    least_gain: float = 1e-3
+    """no further than squared errors of rates fall by so much: 3 % of the steps with a rate that is 0.2 lower do it."""
+    folds: int = 5
+    """It is grown on how probable the action is: what trees of the other folds tell. Of more than `few_steps` half of
+    the episodes is enough to judge the other half."""
+    few_steps: int = 5_000
+    trees: int = 40
+    """So many trees, boosted,"""
+    leaves: int = 15
+    """with so many leaves each,"""
+    most_steps: int = 8_000
+    """taught by so many steps at most."""
+    doubtful_rate: float = 0.15
+    """Where these give an action less than this share of the policy's own rate, and no leaf of the tree is uncovered,
+    the steps are looked at together: regions need not have straight edges. How often it was logged there decides."""
+    words: int = 4
+    """Where most of them are is said by a tree of so many leaves."""
+    most_actions: int = 8
+    """Whether, and how often, an action was done before is looked at for so many, the most frequent ones."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -36,6 +36,12 @@ class Problem:
     def later(self) -> Int[np.ndarray, " rows"]:
         """The rows that tell what follows: those where more than one step was left."""
         return np.flatnonzero(self.transitions.left > 1)
+
+    @property
+    def reach(self) -> float:
+        """The range of what an episode can return."""
+        low, high = return_bounds(self.rewards, self.discount, np.array([self.horizon]))
+        return float(high[0] - low[0]) or 1.0
 
     def now(self, part: BellmanTable, powers: np.ndarray) -> Float[np.ndarray, "rows features"]:
         return features(self.box.place(part.states), powers, np)
@@ -86,9 +92,10 @@ class Sums:
                 for other in range(actions if onward else 0):
                     chance = np.where(part.onward[here], problem.discount * part.policy[here, other], 0.0)
                     used = np.flatnonzero(chance)
+                    rows_used = slice(None) if len(used) == len(chance) else used
                     if len(used):
-                        expected = following[here][used] * chance[used, None]
-                        cross[fold, action, :, other] += x[here][used].T @ expected
+                        expected = following[here][rows_used] * chance[rows_used, None]
+                        cross[fold, action, :, other] += x[here][rows_used].T @ expected
         return cls(gram, paid, cross.reshape(folds, actions, size, -1))
 
     def moments(
@@ -108,7 +115,6 @@ class Sample:
     x: Float[np.ndarray, "rows features"]
     following: Float[np.ndarray, "rows features"]
     share: float
-    _groups: list[tuple[int, int, np.ndarray]] = field(default_factory=list)
 
     @classmethod
     def of(cls, problem: Problem, powers: np.ndarray, most: int, generator: np.random.Generator) -> Sample:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -41,13 +41,29 @@ def polynomial_values(
     box = Range.over(np.concatenate([transitions.states, transitions.following[transitions.onward]]))
     problem = Problem(transitions, actions, discount, rewards, horizon, _folds(transitions, rules.folds, seed), box)
     powers, sets = _features(problem, seed, rules)
-    chain = Chain.of(problem, powers, sets, seed, rules)
-    found = chain.values(horizon)
+    found = _pooled(problem, powers, sets, seed, rules)
     if changes_with_time(problem, powers, found, rules):
         found = values_by_step(problem, powers, sets, found, rules)
     needed = np.flatnonzero((found != 0).any(axis=(0, 1)))
     needed = needed if len(needed) else np.array([0])
     return StepwiseValues(box.center, box.half_width, powers[needed], found[:, :, needed])
+
+
+def _pooled(
+    problem: Problem, powers: np.ndarray, sets: tuple[np.ndarray, ...], seed: int, rules: FittedQRules
+) -> Float[np.ndarray, "horizon actions features"]:
+    """The coefficients of Q by regressions of all steps.
+
+    What bounds change of the targets is summed over a sample of the steps. Where a regression runs away from them that
+    is too coarse: what the sample does not show goes on growing. It is then summed over all.
+    """
+    chain = Chain.of(problem, powers, sets, seed, rules, _SAMPLED_CELLS)
+    found, beyond = chain.values(problem.horizon)
+    if beyond <= rules.runaway or chain.sample.share == 1.0:
+        return found
+    return replace(
+        chain, sample=Sample.of(problem, powers, _rows(rules.most_cells, powers), stream(seed, "fqe"))
+    ).values(problem.horizon)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,32 +78,40 @@ class Chain:
 
     @classmethod
     def of(
-        cls, problem: Problem, powers: np.ndarray, sets: tuple[np.ndarray, ...], seed: int, rules: FittedQRules
+        cls,
+        problem: Problem,
+        powers: np.ndarray,
+        sets: tuple[np.ndarray, ...],
+        seed: int,
+        rules: FittedQRules,
+        cells: int,
     ) -> Chain:
         rows = np.arange(len(problem.transitions))
         return cls(
             Sums.over(problem, rows, powers, onward=False),
             Sums.over(problem, problem.later, powers, onward=True),
-            Sample.of(problem, powers, _sampled(powers), stream(seed, "fqe")),
+            Sample.of(problem, powers, _rows(cells, powers), stream(seed, "fqe")),
             sets,
             rules.penalties,
         )
 
-    def values(self, horizon: int) -> Float[np.ndarray, "horizon actions features"]:
-        """The coefficients of Q for every number of steps left."""
+    def values(self, horizon: int) -> tuple[Float[np.ndarray, "horizon actions features"], float]:
+        """The coefficients of Q for every number of steps left, and how many times the range of returns bounds moved a
+        target."""
         _, actions, size, _ = self.first.gram.shape
         result = np.zeros((horizon, actions, size))
         result[0] = self._fitted(self.first, self.first.paid, self._choices(self.first), [None] * actions)[0]
-        choices, chosen, compared = self._choices(self.later), [None] * actions, 1
+        choices, chosen, compared, moved = self._choices(self.later), [None] * actions, 1, 0.0
         for left in range(2, horizon + 1):
             change = self.sample.targets(result[left - 2], left - 1)[1]
             moments = self.later.moments(result[left - 2])
             if change.any():
                 moments += self.sample.correction(change)
+                moved = max(moved, float(np.abs(change).max()))
             if left >= SELDOM * compared:
                 chosen, compared = [None] * actions, left
             result[left - 1], chosen = self._fitted(self.later, moments, choices, chosen)
-        return result
+        return result, moved / self.sample.problem.reach
 
     def _choices(self, sums: Sums) -> list[RidgeChoice]:
         folds_rows = sums.gram[:, :, 0, 0]
@@ -104,9 +128,9 @@ class Chain:
         return np.stack(found), picked
 
 
-def _sampled(powers: np.ndarray) -> int:
-    """How many rows the sample has."""
-    return max(_SAMPLED_CELLS // len(powers), 1)
+def _rows(cells: int, powers: np.ndarray) -> int:
+    """How many rows a sample of so many numbers has."""
+    return max(cells // len(powers), 1)
 
 
 def _affordable(sets: tuple[np.ndarray, ...], rows: float) -> tuple[np.ndarray, ...]:
@@ -128,7 +152,7 @@ def _features(
     kept = np.arange(dimensions)
     if dimensions > 1:
         sums = Sums.over(problem, problem.later, screened, onward=True)
-        sample = Sample.of(problem, screened, _sampled(screened), stream(seed, "fqe"))
+        sample = Sample.of(problem, screened, _rows(_SAMPLED_CELLS, screened), stream(seed, "fqe"))
         kept = relevant_columns(sums, sample, problem.horizon, screened, rules)
     if len(kept) == dimensions:
         powers = exponents(dimensions, highest_degree(dimensions, known, _TOP))

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from sklearn.ensemble import ExtraTreesRegressor
 
-from repbm.core import RatioRules, stream
+from repbm.core import RatioRules, in_threads, stream
 from repbm.data import Trajectories, few_states, found_states, numbered_states
 from repbm.estimators import Case, Weights
 
@@ -96,16 +96,17 @@ def _regressions(
 ) -> tuple[Regression, ...]:
     """E[ before | t, s ] at steps after the first, from all folds but each; `numbered` are the states of a table."""
     fold = np.repeat(folds, data.lengths)
-    found: list[Regression] = []
-    for k in range(int(folds.max()) + 1):
+
+    def regression(k: int) -> Regression:
         others = np.flatnonzero((fold != k) & (data.steps > 0))
         if not len(others) or before[others].sum() <= 0:
-            found.append(_Constant(0.0))
-        elif numbered is not None:
-            found.append(_Table.of(*numbered, data.steps, before, others, rules.prior_visits))
-        else:
-            found.append(_Forest.of(data, before, others, seed, rules))
-    return tuple(found)
+            return _Constant(0.0)
+        if numbered is not None:
+            return _Table.of(*numbered, data.steps, before, others, rules.prior_visits)
+        return _Forest.of(data, before, others, seed, rules)
+
+    # Trees grow without the interpreter.
+    return tuple(in_threads(regression, range(int(folds.max()) + 1)))
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,13 @@ for the processor's cache: what lies between input and result never exists at fu
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 from jaxtyping import Float, Int, Num, Shaped
+
+from repbm.core import in_threads
 
 _BLOCK = 1 << 16
 
@@ -47,12 +46,7 @@ def over_blocks(
     cut = list(blocks(offsets, size))
     if len(cut) == 1:
         return iter([work(cut[0])])
-    return _threads().map(work, cut)
-
-
-@cache
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="repbm")
+    return in_threads(work, cut)
 
 
 def totals(terms: StepValues, offsets: Int[np.ndarray, " ends"]) -> Float[np.ndarray, " n"]:

@@ -88,14 +88,17 @@ def tree_states(states: Float[np.ndarray, "rows dimensions"]) -> Float[np.ndarra
     return np.clip(states, -largest, largest)
 
 
-def leaf_conditions(tree, names: tuple[str, ...]) -> dict[int, tuple[str, ...]]:
-    """The conditions of every leaf: for each column its lower and its upper end, as far as the tree asks for them."""
+def leaf_conditions(tree, names: tuple[str, ...], whole: frozenset[str] = frozenset()) -> dict[int, tuple[str, ...]]:
+    """The conditions of every leaf: for each column its lower and its upper end, as far as the tree asks for them.
+
+    `whole` are columns of whole numbers.
+    """
     inner = tree.tree_
     found: dict[int, tuple[str, ...]] = {}
 
     def walk(node: int, bounds: dict[int, tuple[float, float]]) -> None:
         if inner.children_left[node] == -1:
-            found[node] = tuple(_words(names[column], *ends) for column, ends in bounds.items())
+            found[node] = tuple(_words(names[column], *ends, names[column] in whole) for column, ends in bounds.items())
             return
         column, cut = int(inner.feature[node]), float(inner.threshold[node])
         low, high = bounds.get(column, (-np.inf, np.inf))
@@ -106,7 +109,11 @@ def leaf_conditions(tree, names: tuple[str, ...]) -> dict[int, tuple[str, ...]]:
     return found
 
 
-def _words(name: str, low: float, high: float) -> str:
+def _words(name: str, low: float, high: float, whole: bool = False) -> str:
+    if whole:
+        low, high = np.floor(low), np.floor(high)
+        if high == low + 1:
+            return f"{name} = {high:.0f}"
     if name.endswith(" missing") or "=" in name:
         # A column of 0 and 1: whether it is so.
         if np.isinf(low) and 0 < high < 1:

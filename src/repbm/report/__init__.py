@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from repbm.report._drawing_engine import start_drawing
 from repbm.report._examination import examination_lines
 from repbm.report._machine import plain_answers
 from repbm.report._scale import Shown
@@ -61,4 +62,5 @@ __all__ = [
     "plain_answers",
     "ranking_line",
     "report",
+    "start_drawing",
 ]
