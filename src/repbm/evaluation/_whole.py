@@ -21,11 +21,14 @@ class AllEpisodes:
         self.policies, self.question, self.announce = policies, question, announce
         self._sums: dict[str, GroupSums] = {}
 
-    def while_drawn(self, scan: Scan) -> Callable[[Trajectories], None] | None:
-        """What adds a part while a sample is taken from the same rows, where nothing of the sample is needed for it."""
+    def while_drawn(self, scan: Scan) -> Callable[[Trajectories, int], Callable[[], None]] | None:
+        """What weighs a part while a sample is taken from the same rows, where nothing of the sample is needed for it.
+
+        See `_weighing`.
+        """
         if scan.layout.behavior_prob is None or not scan.together or self._look:
             return None
-        return self._adding(scan)
+        return self._weighing(scan)
 
     def of(self, drawn: Drawn) -> dict[str, GroupSums]:
         """None where all of the log was read.
@@ -37,32 +40,40 @@ class AllEpisodes:
         coded = sample.encoding is not None and not all(coding.plain for coding in sample.encoding.codings)
         if self._sums or scan is None or sample.behavior is None or (coded and self._look):
             return self._sums
-        add = self._adding(scan)
+        weigh, done = self._weighing(scan), 0
         for data in drawn.parts():
             if self._look and data.names != sample.names:
                 return {}
-            add(data)
+            weigh(data, done)()
+            done += len(data)
         return self._sums
 
     @property
     def _look(self) -> bool:
         return any(policy.needs_observations for policy in self.policies.values())
 
-    def _adding(self, scan: Scan) -> Callable[[Trajectories], None]:
-        """Adds the episodes that follow those which were added before."""
-        question, episodes, done = self.question, len(scan.episodes), 0
+    def _weighing(self, scan: Scan) -> Callable[[Trajectories, int], Callable[[], None]]:
+        """Sums up a part, whose first episode has this number, in any thread; what it returns adds that to the rest."""
+        question, episodes = self.question, len(scan.episodes)
         longest = scan.longest if question.horizon is None else min(scan.longest, question.horizon)
         count = min(episodes, groups_of(longest, question.thresholds.intervals))
+        labels = scan.labels
 
-        def add(data: Trajectories) -> None:
-            nonlocal done
-            self.announce(f"weighing all episodes, {done} of {episodes}")
-            data = replace(data, actions=data.actions.onto(scan.labels))
+        def weigh(data: Trajectories, first: int) -> Callable[[], None]:
+            data = replace(data, actions=data.actions.onto(labels))
             data = data if question.horizon is None else data.until(question.horizon)
-            for name, policy in self.policies.items():
-                case = asked_case(data, name, policy, question)
-                sums = GroupSums.of(case, done, count, question.seed, (0.0, SOFTENING))
-                self._sums[name] = self._sums[name] + sums if name in self._sums else sums
-            done += len(data)
+            found = {
+                name: GroupSums.of(
+                    asked_case(data, name, policy, question), first, count, question.seed, (0.0, SOFTENING)
+                )
+                for name, policy in self.policies.items()
+            }
 
-        return add
+            def add() -> None:
+                self.announce(f"weighing all episodes, {first} of {episodes}")
+                for name, sums in found.items():
+                    self._sums[name] = self._sums[name] + sums if name in self._sums else sums
+
+            return add
+
+        return weigh

@@ -58,14 +58,15 @@ def draw_log(
     memory: float | None = None,
     seed: int = 0,
     sizes: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
-    along: Callable[[Scan], Callable[[Trajectories], None] | None] = lambda scan: None,
+    along: Callable[[Scan], Callable[[Trajectories, int], Callable[[], None]] | None] = lambda scan: None,
     **options: Any,
 ) -> Drawn:
     """Read a log (see `read_log`, which takes the same further options), within about `memory` bytes.
 
     Of Parquet files that would need more a sample of whole episodes is read, as large as fits: evenly spread over
     episodes in the order of their length and of how often they have each frequent action. `along` is asked about such
-    files; what it returns, if anything, is given all episodes, a part at a time, while the sample is taken from them.
+    files; what it returns, if anything, is given all episodes, a part at a time, while the sample is taken from them:
+    in any thread, and what it returns then is called in order (see `Along`).
     """
     scan = None if memory is None else _too_large(source, memory, sizes, options)
     if scan is None or memory is None:
@@ -82,7 +83,7 @@ def draw_log(
             raise fault.at(place) from fault
 
     visit = along(scan)
-    frame, episodes = scan.sample(steps, seed, None if visit is None else lambda rows: visit(read(rows)))
+    frame, episodes = scan.sample(steps, seed, None if visit is None else lambda rows, first: visit(read(rows), first))
     drawn = Drawn(read(frame), scan, episodes, read)
     encoding = drawn.data.encoding or Encoding.of_names(drawn.data.names)
     notes = (f"the log is larger than memory allows: answers are {drawn.note}", *encoding.notes)

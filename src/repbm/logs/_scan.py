@@ -19,7 +19,7 @@ from repbm.logs._faults import Faults
 from repbm.logs._files import Part, file_part, files_of, guarded, is_parquet, stands_for_files
 from repbm.logs._layout import Asked, Layout
 from repbm.logs._part_layout import layout_of
-from repbm.logs._runs import runs
+from repbm.logs._runs import Piece, runs
 from repbm.logs._tables import Source, Table
 from repbm.logs._typed import typed
 
@@ -27,12 +27,16 @@ _LOOKED_AT = 100_000
 """So many first rows tell what columns hold."""
 _COUNTED_ACTIONS = 4
 """The most frequent actions, by which a sample is spread."""
-_PART = 1 << 20
-"""So many steps are in memory at a time."""
-_PIECE = 1 << 20
-"""So many rows of two columns are looked at together."""
+_PART = 1 << 19
+"""So many steps are worked on together: each of their columns is small enough for memory to be used again."""
+_AT_ONCE = 2
+"""So many such parts are in memory at a time."""
 _COUNT = "action "
 _ROW, _FILE, _EPISODE = "row of the scan", "file of the scan", "episode of the scan"
+
+Along = Callable[[pl.DataFrame, int], Callable[[], None]]
+"""Work on a part of a log, whose first episode has this number, in any thread. What it returns is called in the order
+of the parts, one at a time: so sums are the same whichever part is done first."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +77,7 @@ class Scan:
         """Every column to read, each once."""
         return list(dict.fromkeys([*self.layout.columns, *self.further]))
 
-    def sample(
-        self, steps: int, seed: int, along: Callable[[pl.DataFrame], None] | None = None
-    ) -> tuple[pl.DataFrame, int]:
+    def sample(self, steps: int, seed: int, along: Along | None = None) -> tuple[pl.DataFrame, int]:
         """The rows of episodes that together have about so many steps, and how many episodes there are in all.
 
         Stratified: of all episodes in the order of their length, and then of how often they have each frequent action,
@@ -86,7 +88,7 @@ class Scan:
         count = max(2, int(min(1.0, steps / max(self.rows, 1)) * len(every)))
         shift = float(stream(seed, "sampled-episodes").random())
         places = np.unique(((np.arange(count) + shift) * (len(every) / count)).astype(np.int64).clip(0, len(every) - 1))
-        chosen, own = every[places], self.layout.episode
+        chosen, own = every[self._by_kind[places]], self.layout.episode
         if along is not None:
             return self._taken_along(chosen, along), len(every)
         # Rows are numbered only where that is the name of an episode: it takes a third longer.
@@ -94,18 +96,26 @@ class Scan:
         rows = every_row.filter(pl.col(own or _EPISODE).is_in(chosen[_EPISODE].implode())).select(self.columns)
         return self._read(rows), len(every)
 
-    def _taken_along(self, chosen: pl.DataFrame, along: Callable[[pl.DataFrame], None]) -> pl.DataFrame:
+    def _taken_along(self, chosen: pl.DataFrame, along: Along) -> pl.DataFrame:
         """The rows of these episodes, whose own stand together."""
         firsts, ends = np.sort(chosen["first"].to_numpy()), np.sort(chosen["last"].to_numpy()) + 1
-        taken, start = [], 0
-        for frame in self.parts():
-            own = slice(*np.searchsorted(firsts, [start, start + len(frame)]))
+
+        def work(start: int, stop: int, number: int) -> tuple[pl.DataFrame, Callable[[], None]]:
+            frame = self._between(start, stop, self.columns)
+            own = slice(*np.searchsorted(firsts, [start, stop]))
             change = np.zeros(len(frame) + 1, dtype=np.int8)
             change[firsts[own] - start] += 1
             change[ends[own] - start] -= 1
-            taken.append(frame.filter(pl.Series(np.cumsum(change[:-1], dtype=np.int8) > 0)))
-            along(frame)
-            start += len(frame)
+            mine = frame.filter(pl.Series(np.cumsum(change[:-1], dtype=np.int8) > 0))
+            return mine, along(frame, number)
+
+        borders = self._borders(_PART)
+        numbers = np.searchsorted(self._ends, borders, "right").tolist()
+        pieces = (partial(work, *each) for each in zip(borders[:-1], borders[1:], numbers[:-1], strict=True))
+        taken = []
+        for mine, add in ahead(pieces, _AT_ONCE):
+            taken.append(mine)
+            add()
         return pl.concat(taken)
 
     def parts(self, steps: int = _PART) -> Iterator[pl.DataFrame]:
@@ -114,17 +124,21 @@ class Scan:
         Where the rows of every episode stand together these are pieces of the files; else every part is gathered from
         all of them, which takes longer. The next part is read while the caller works on one.
         """
-        count = -(-self.rows // steps)
         if self.together:
-            ends = np.sort(self.episodes["last"].to_numpy()) + 1
-            marks = ends[np.searchsorted(ends, self.rows * np.arange(1, count) // count)]
-            borders = np.unique(np.concatenate([[0], marks, [self.rows]])).tolist()
-            pieces = (partial(self._between, start, stop, self.columns) for start, stop in pairwise(borders))
+            pieces = (
+                partial(self._between, start, stop, self.columns) for start, stop in pairwise(self._borders(steps))
+            )
             yield from ahead(pieces)
             return
-        named = pl.col(_EPISODE)
+        named, count = pl.col(_EPISODE), -(-self.rows // steps)
         gathered = (self._lazy().filter(named.hash(0) % count == k).select(self.columns) for k in range(count))
         yield from filter(len, ahead(partial(self._read, rows) for rows in gathered))
+
+    def _borders(self, steps: int) -> list[int]:
+        """The rows where parts of about so many begin and end, no episode in two."""
+        ends, count = self._ends, -(-self.rows // steps)
+        marks = ends[np.searchsorted(ends, self.rows * np.arange(1, count) // count)]
+        return np.unique(np.concatenate([[0], marks, [self.rows]])).tolist()
 
     def first_rows(self, steps: int) -> Iterator[pl.DataFrame]:
         """The first row of every episode, of those in about so many rows at a time."""
@@ -139,20 +153,28 @@ class Scan:
 
     @cached_property
     def episodes(self) -> pl.DataFrame:
-        """Every episode: its length, how often it has frequent actions, its first and last row; in this order.
+        """Every episode: its length, how often it has frequent actions, its first and last row; by its first row.
 
         An episode in two files is an error, and so is one in pieces without a column that tells the order.
         """
-        action, common = self.layout.action, self._frequent
         found = None
         if self.layout.episode is not None:
-            found = runs(self._pieces([self.layout.episode, action]), self.layout.episode, action, common.to_list())
-        found = self._gathered() if found is None else found.rename({"episode": _EPISODE})
-        keys = ["length", *(f"{_COUNT}{k}" for k in range(len(common)))]
-        return found[np.lexsort([_narrow(found[key]) for key in reversed(keys)])]
+            found = runs(ahead(self._pieces(self.layout.episode), _AT_ONCE))
+        return self._gathered() if found is None else found.rename({"episode": _EPISODE})
+
+    @cached_property
+    def _by_kind(self) -> np.ndarray:
+        """The places of all episodes, in the order of their length, and of how often they have frequent actions."""
+        keys = ["length", *(f"{_COUNT}{k}" for k in range(len(self._frequent)))]
+        return np.lexsort([_narrow(self.episodes[key]) for key in reversed(keys)])
+
+    @cached_property
+    def _ends(self) -> np.ndarray:
+        """The row after the last of every episode, where their rows stand together."""
+        return self.episodes["last"].to_numpy() + 1
 
     def _gathered(self) -> pl.DataFrame:
-        """The same where rows of an episode may be apart, in the order of their first rows."""
+        """The same where rows of an episode may be apart."""
         action = pl.col(self.layout.action)
         counted = [(action == label).sum().alias(f"{_COUNT}{k}") for k, label in enumerate(self._frequent)]
         found = self._read(
@@ -220,17 +242,21 @@ class Scan:
         """The number of steps of the longest episode."""
         return int(self.episodes["length"].to_numpy().max())
 
-    @property
+    @cached_property
     def together(self) -> bool:
         """Whether the rows of every episode stand one after the other."""
         return bool((self.episodes["last"] - self.episodes["first"] + 1 == self.episodes["rows"]).all())
 
-    def _pieces(self, columns: Sequence[str]) -> Iterator[tuple[int, pl.DataFrame]]:
-        """All rows in order, with the number of their file, which no piece goes beyond."""
-        first = 0
+    def _pieces(self, episode: str) -> Iterator[Callable[[], Piece | None]]:
+        """All rows in order, to be looked at: of which episodes they are, none beyond the end of a file."""
+        action, common, first = self.layout.action, self._frequent.to_list(), 0
+
+        def look(file: int, start: int, stop: int) -> Piece | None:
+            return Piece.of(file, self._between(start, stop, [episode, action]), episode, action, common)
+
         for file, count in enumerate(self._counts):
-            for start in range(first, first + count, _PIECE):
-                yield file, self._between(start, min(start + _PIECE, first + count), columns)
+            for start in range(first, first + count, _PART):
+                yield partial(look, file, start, min(start + _PART, first + count))
             first += count
 
     def _between(self, start: int, stop: int, columns: Sequence[str]) -> pl.DataFrame:
