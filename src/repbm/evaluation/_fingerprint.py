@@ -25,8 +25,7 @@ class Fingerprint:
     def __init__(self, source: Path) -> None:
         self._found: Future[str] = Future()
         self._wanted, unwanted = Event(), Event()
-        finalize(self, unwanted.set)
-        finalize(self, self._wanted.set)
+        finalize(self, _give_up, self._wanted, unwanted)
         asked = source, self._found, self._wanted, unwanted
         # It must not keep a program alive that ends with an error.
         Thread(target=_take, args=asked, daemon=True, name="repbm-fingerprint").start()
@@ -54,12 +53,19 @@ def fingerprint(source: Path | Trajectories) -> str:
     return digest.hexdigest()
 
 
+def _give_up(wanted: Event, unwanted: Event) -> None:
+    unwanted.set()
+    wanted.set()  # who waits for it sees that there is nothing to do
+
+
 def _take(source: Path, found: Future[str], wanted: Event, unwanted: Event) -> None:
     try:
         files, digest = files_of(source), hashlib.sha256()
         if not all(file.is_file() for file in files):
             wanted.wait()
         for file in files:
+            if unwanted.is_set():
+                return
             with file.open("rb") as opened:
                 while not unwanted.is_set() and (block := opened.read(_BLOCK)):
                     digest.update(block)
