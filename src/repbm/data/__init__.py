@@ -16,6 +16,7 @@ from repbm.data._segments import (
     log_products,
     over_blocks,
     totals,
+    work_alone,
 )
 from repbm.data._states import few_states, found_states, numbered_states
 from repbm.data._support import ImportanceWeights, Support, followed, support
@@ -50,4 +51,5 @@ __all__ = [
     "spread_episodes",
     "support",
     "totals",
+    "work_alone",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -29,8 +30,8 @@ _COUNTED_ACTIONS = 4
 """The most frequent actions, by which a sample is spread."""
 _PART = 1 << 19
 """So many steps are worked on together: each of their columns is small enough for memory to be used again."""
-_AT_ONCE = 2
-"""So many such parts are in memory at a time."""
+_AT_ONCE = min(os.cpu_count() or 1, 4)
+"""So many such parts are in memory at a time: together less than a sample."""
 _COUNT = "action "
 _ROW, _FILE, _EPISODE = "row of the scan", "file of the scan", "episode of the scan"
 
