@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -18,8 +19,9 @@ from repbm.data import Categorical, Trajectories
 from repbm.doctor import LogCounts, examine
 from repbm.estimators import ESTIMATORS, SOFTENING, Case, GroupSums, Role
 from repbm.evaluation import Evaluation, Reading, repeat
+from repbm.evaluation._whole import AllEpisodes
 from repbm.inference import Resampling, difference, interval
-from repbm.logs import bytes_of, draw_log, read_log
+from repbm.logs import Scan, _scan, bytes_of, draw_log, read_log
 from repbm.policies import CallablePolicy
 
 _SIZES = MemoryRules(program=0, step=1000, value=0)
@@ -80,6 +82,45 @@ def _summed(case: Case, cuts: list[int], count: int) -> GroupSums:
         for low, high in pairwise(borders)
     ]
     return parts[0] + (parts[1] + parts[2])
+
+
+def test_sums_are_the_same_however_many_parts_are_worked_on_at_once(
+    table: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bit for bit, also where later parts are done first."""
+    table.with_columns(target=pl.col("behavior_prob") / 2).write_parquet(tmp_path / "log.parquet", row_group_size=100)
+    monkeypatch.setattr(_scan, "_PART", 200)
+    found, begun = [], []
+    for at_once in (1, 4):
+        monkeypatch.setattr(_scan, "_AT_ONCE", at_once)
+        reached = AllEpisodes.while_drawn
+
+        def slowly(self: AllEpisodes, scan: Scan, reached=reached):
+            weigh = reached(self, scan)
+            assert weigh is not None
+
+            def later(data: Trajectories, first: int):
+                begun.append(first)
+                time.sleep(0.02 * (len(begun) % 2))
+                return weigh(data, first)
+
+            return later
+
+        with monkeypatch.context() as patch:
+            patch.setattr(AllEpisodes, "while_drawn", slowly)
+            found.append(
+                evaluate(
+                    str(tmp_path / "log.parquet"),
+                    "probability:target",
+                    estimators=[spec.name for spec in _FORMS],
+                    reading=Reading(memory=1.5e6),
+                    thresholds=Thresholds.of({"memory": {"program": 0, "step": 1000, "value": 0}}),
+                    details=False,
+                )
+            )
+    assert len(begun) > 20
+    assert found[0].estimates.equals(found[1].estimates)
+    assert found[0].diagnostics.equals(found[1].diagnostics)
 
 
 @pytest.mark.parametrize("scale", [1.0, 300.0], ids=["usual", "beyond floating point"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
@@ -17,15 +17,14 @@ from repbm.logs._ahead import ahead
 from repbm.logs._columns import Columns
 from repbm.logs._ends import column_of
 from repbm.logs._faults import Faults
-from repbm.logs._files import Part, file_part, files_of, guarded, is_parquet, stands_for_files
+from repbm.logs._files import Part, file_part, files_of, is_parquet, stands_for_files
 from repbm.logs._layout import Asked, Layout
 from repbm.logs._part_layout import layout_of
 from repbm.logs._runs import Piece, runs
+from repbm.logs._stored_rows import StoredRows, count_of, head_of
 from repbm.logs._tables import Source, Table
 from repbm.logs._typed import typed
 
-_LOOKED_AT = 100_000
-"""So many first rows tell what columns hold."""
 _COUNTED_ACTIONS = 4
 """The most frequent actions, by which a sample is spread."""
 _PART = 1 << 19
@@ -60,11 +59,11 @@ class Scan:
         if not all(map(is_parquet, paths)):
             return None
         first, *others = (file_part(path) for path in paths)
-        rows = sum(map(_count, paths))
+        rows = sum(map(count_of, paths))
         if fits(rows, len(first.schema)):
             return None
         faults, further = Faults(), column_of(asked.ends)
-        head = Part(first.name, first.schema, lambda columns: _head(paths[0], columns))
+        head = Part(first.name, first.schema, lambda columns: head_of(paths[0], columns))
         layout = layout_of(head, asked, faults)
         faults.settle()
         assert layout is not None
@@ -93,16 +92,16 @@ class Scan:
         if along is not None:
             return self._taken_along(chosen, along), len(every)
         # Rows are numbered only where that is the name of an episode: it takes a third longer.
-        every_row = self._lazy() if own is None else pl.concat(self._files)
+        every_row = self._lazy() if own is None else pl.concat(self._stored.files)
         rows = every_row.filter(pl.col(own or _EPISODE).is_in(chosen[_EPISODE].implode())).select(self.columns)
-        return self._read(rows), len(every)
+        return self._stored.read(rows), len(every)
 
     def _taken_along(self, chosen: pl.DataFrame, along: Along) -> pl.DataFrame:
         """The rows of these episodes, whose own stand together."""
         firsts, ends = np.sort(chosen["first"].to_numpy()), np.sort(chosen["last"].to_numpy()) + 1
 
         def work(start: int, stop: int, number: int) -> tuple[pl.DataFrame, Callable[[], None]]:
-            frame = self._between(start, stop, self.columns)
+            frame = self._stored.between(start, stop, self.columns)
             own = slice(*np.searchsorted(firsts, [start, stop]))
             change = np.zeros(len(frame) + 1, dtype=np.int8)
             change[firsts[own] - start] += 1
@@ -126,14 +125,13 @@ class Scan:
         all of them, which takes longer. The next part is read while the caller works on one.
         """
         if self.together:
-            pieces = (
-                partial(self._between, start, stop, self.columns) for start, stop in pairwise(self._borders(steps))
-            )
+            borders, columns = pairwise(self._borders(steps)), self.columns
+            pieces = (partial(self._stored.between, start, stop, columns) for start, stop in borders)
             yield from ahead(pieces)
             return
         named, count = pl.col(_EPISODE), -(-self.rows // steps)
         gathered = (self._lazy().filter(named.hash(0) % count == k).select(self.columns) for k in range(count))
-        yield from filter(len, ahead(partial(self._read, rows) for rows in gathered))
+        yield from filter(len, ahead(partial(self._stored.read, rows) for rows in gathered))
 
     def _borders(self, steps: int) -> list[int]:
         """The rows where parts of about so many begin and end, no episode in two."""
@@ -178,7 +176,7 @@ class Scan:
         """The same where rows of an episode may be apart."""
         action = pl.col(self.layout.action)
         counted = [(action == label).sum().alias(f"{_COUNT}{k}") for k, label in enumerate(self._frequent)]
-        found = self._read(
+        found = self._stored.read(
             self._lazy()
             .group_by(_EPISODE)
             .agg(
@@ -195,7 +193,7 @@ class Scan:
         empty = found.filter(pl.col(_EPISODE).is_null())
         if len(empty):
             file, row = empty.select("file", "first").row(0)
-            before = sum(self._counts[:file])
+            before = sum(self._stored.counts[:file])
             raise InputError(
                 f"column '{self.layout.episode}' is empty", where=f"{self.paths[file]}, row {row - before + 1}"
             )
@@ -223,7 +221,7 @@ class Scan:
         if every.select(pl.sum_horizontal(pl.col(frequent).sum())).item() == every["length"].sum():
             distinct = self._frequent
         else:
-            distinct = self._read(pl.concat(self._files).select(pl.col(name).unique()))[name].drop_nulls()
+            distinct = self._stored.read(pl.concat(self._stored.files).select(pl.col(name).unique()))[name].drop_nulls()
         return (
             Columns(Table({name: distinct}, len(distinct), (str(self.paths[0]),), (len(distinct),)))
             .labels(name, "an action")
@@ -234,7 +232,7 @@ class Scan:
     def _frequent(self) -> pl.Series:
         """The most frequent actions, as far as first rows tell."""
         action = self.layout.action
-        found = _head(self.paths[0], [action])[action].drop_nulls().value_counts(sort=True)
+        found = head_of(self.paths[0], [action])[action].drop_nulls().value_counts(sort=True)
         # Of equally frequent ones the first by name: nothing may depend on the order in which threads count.
         return found.sort("count", action, descending=[True, False])[action][:_COUNTED_ACTIONS]
 
@@ -253,45 +251,20 @@ class Scan:
         action, common, first = self.layout.action, self._frequent.to_list(), 0
 
         def look(file: int, start: int, stop: int) -> Piece | None:
-            return Piece.of(file, self._between(start, stop, [episode, action]), episode, action, common)
+            return Piece.of(file, self._stored.between(start, stop, [episode, action]), episode, action, common)
 
-        for file, count in enumerate(self._counts):
+        for file, count in enumerate(self._stored.counts):
             for start in range(first, first + count, _PART):
                 yield partial(look, file, start, min(start + _PART, first + count))
             first += count
 
-    def _between(self, start: int, stop: int, columns: Sequence[str]) -> pl.DataFrame:
-        """The rows from one number to another, of the files where they are."""
-        ends = np.cumsum(self._counts)
-        files = range(int(np.searchsorted(ends, start, "right")), int(np.searchsorted(ends, stop - 1, "right")) + 1)
-        firsts = ends - self._counts
-        rows = [
-            self._files[k].slice(max(start - int(firsts[k]), 0), stop - max(start, int(firsts[k]))).select(columns)
-            for k in files
-            if self._counts[k]
-        ]
-        return self._read(rows[0] if len(rows) == 1 else pl.concat(rows))
-
-    def _read(self, rows: pl.LazyFrame) -> pl.DataFrame:
-        return guarded(lambda: rows.collect(engine="streaming"), str(self.paths[0]))
-
     @cached_property
-    def _counts(self) -> list[int]:
-        """The rows of every file."""
-        return [_count(path) for path in self.paths]
-
-    @cached_property
-    def _files(self) -> list[pl.LazyFrame]:
-        """The files, each column of the same type in all of them."""
-        files = [_rows(path).select(self.columns) for path in self.paths]
-        if len(files) == 1:
-            return files
-        schema = guarded(lambda: pl.concat(files, how="vertical_relaxed").collect_schema(), str(self.paths[0]))
-        return [file.cast(dict(schema)) for file in files]
+    def _stored(self) -> StoredRows:
+        return StoredRows(self.paths, tuple(self.columns))
 
     def _lazy(self) -> pl.LazyFrame:
         """All rows, each with its number, its file and its episode."""
-        files = [file.with_columns(pl.lit(k, pl.Int32).alias(_FILE)) for k, file in enumerate(self._files)]
+        files = [file.with_columns(pl.lit(k, pl.Int32).alias(_FILE)) for k, file in enumerate(self._stored.files)]
         rows = (files[0] if len(files) == 1 else pl.concat(files)).with_row_index(_ROW)
         own = self.layout.episode
         return rows.with_columns(pl.col(_ROW if own is None else own).alias(_EPISODE))
@@ -301,15 +274,3 @@ def _narrow(counts: pl.Series) -> np.ndarray:
     """In as few bytes as hold them: two or fewer are sorted several times as fast."""
     array = counts.to_numpy()
     return array.astype(np.min_scalar_type(int(array.max())))
-
-
-def _rows(path: Path) -> pl.LazyFrame:
-    return pl.scan_parquet(path, glob=False, hive_partitioning=False)
-
-
-def _count(path: Path) -> int:
-    return guarded(lambda: _rows(path).select(pl.len()).collect().item(), str(path))
-
-
-def _head(path: Path, columns: Sequence[str]) -> pl.DataFrame:
-    return guarded(lambda: _rows(path).head(_LOOKED_AT).select(columns).collect(), str(path))
