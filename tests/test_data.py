@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from repbm.core import InputError
-from repbm.data import Categorical, Trajectories, cumulative_products, indices, support, totals, work_alone
+from repbm.data import Categorical, Trajectories, cumulative_products, each_once, indices, support, totals, work_alone
 from repbm.data._segments import blocks
 
 LENGTHS = [3, 1, 4, 2]
@@ -55,6 +55,11 @@ def test_blocks_hold_whole_segments_and_everything_once() -> None:
         np.testing.assert_array_equal(
             block.offsets + block.entries.start, offsets[block.segments.start : block.segments.stop + 1]
         )
+
+
+@pytest.mark.parametrize("values", [[3], [1, 1, 1], [0, 2, 2, 5, 7, 7]])
+def test_each_once(values: list[int]) -> None:
+    assert each_once(np.array(values)).tolist() == sorted(set(values))
 
 
 def test_running_products_keep_their_digits_in_long_logs() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from repbm.core import InputError, Label, stream
+from repbm.data import each_once
 from repbm.logs._ahead import ahead
 from repbm.logs._columns import Columns
 from repbm.logs._ends import column_of
@@ -87,7 +88,8 @@ class Scan:
         every = self.episodes
         count = max(2, int(min(1.0, steps / max(self.rows, 1)) * len(every)))
         shift = float(stream(seed, "sampled-episodes").random())
-        places = np.unique(((np.arange(count) + shift) * (len(every) / count)).astype(np.int64).clip(0, len(every) - 1))
+        spread = (np.arange(count) + shift) * (len(every) / count)
+        places = each_once(spread.astype(np.int64).clip(0, len(every) - 1))
         chosen, own = every[self._by_kind[places]], self.layout.episode
         if along is not None:
             return self._taken_along(chosen, along), len(every)
@@ -137,7 +139,7 @@ class Scan:
         """The rows where parts of about so many begin and end, no episode in two."""
         ends, count = self._ends, -(-self.rows // steps)
         marks = ends[np.searchsorted(ends, self.rows * np.arange(1, count) // count)]
-        return np.unique(np.concatenate([[0], marks, [self.rows]])).tolist()
+        return each_once(np.concatenate([[0], marks, [self.rows]])).tolist()
 
     def first_rows(self, steps: int) -> Iterator[pl.DataFrame]:
         """The first row of every episode, of those in about so many rows at a time."""
