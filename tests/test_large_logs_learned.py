@@ -191,7 +191,7 @@ def test_all_engines_sum_alike(tmp_path: Path, probability: bool, engine: str, m
     if engine == "ray":
         pytest.importorskip("ray")
     names = [*_NAMES, "corrected"]
-    monkeypatch.setattr("repbm.evaluation._whole.PART_STEPS", 700)
+    monkeypatch.setattr("repbm.logs._scan.PART_STEPS", 700)
     table = _table(probability=probability).sample(fraction=1, shuffle=True, seed=1)
     table.write_parquet(tmp_path / "log.parquet", row_group_size=300)
     here = _evaluated(tmp_path / "log.parquet", names)

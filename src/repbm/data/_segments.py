@@ -15,6 +15,12 @@ from jaxtyping import Float, Int, Num, Shaped
 from repbm.core import in_threads
 
 _BLOCK = 1 << 16
+_WHOLE = 62
+"""Bits of a sum of logarithms, its sign aside,"""
+_FRACTION = 52
+"""and at most so many of them behind the point: a number just above 1 has as many."""
+_LARGEST_LOG = 1e4
+"""Of an infinite factor: its products are infinite, too."""
 
 Result = TypeVar("Result")
 
@@ -33,7 +39,7 @@ class Block(NamedTuple):
 def blocks(offsets: Int[np.ndarray, " ends"], size: int) -> Iterator[Block]:
     """Cut the segments into runs of about `size` entries (a longer segment is a block of its own)."""
     marks = np.arange(size, int(offsets[-1]), size)
-    borders = np.unique(np.concatenate([[0], np.searchsorted(offsets, marks), [len(offsets) - 1]]))
+    borders = each_once(np.concatenate([[0], np.searchsorted(offsets, marks), [len(offsets) - 1]]))
     for first, last in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):
         start, stop = int(offsets[first]), int(offsets[last])
         yield Block(slice(first, last), slice(start, stop), offsets[first : last + 1] - start)
@@ -80,25 +86,40 @@ def log_products(
     """Logarithms of running products that start anew in every segment; -inf once a factor was 0."""
     zero = factors == 0
     if not zero.any():
-        return _cumulate(np.log(factors), offsets)
+        return _cumulated(np.log(factors), offsets)
     if np.count_nonzero(zero) + np.count_nonzero(factors == 1) == len(factors):
         logs = np.zeros(len(factors))
     else:
-        logs = _cumulate(np.log(np.where(zero, 1.0, factors)), offsets)
-    logs[_cumulate(zero.astype(np.float64), offsets) > 0.5] = -np.inf
+        logs = _cumulated(np.log(np.where(zero, 1.0, factors)), offsets)
+    logs[_running(zero, offsets) > 0] = -np.inf
     return logs
 
 
-def _cumulate(values: Float[np.ndarray, " steps"], offsets: Int[np.ndarray, " ends"]) -> np.ndarray:
-    """Running sums that start anew in every segment, in place.
+def _cumulated(logs: Float[np.ndarray, " steps"], offsets: Int[np.ndarray, " ends"]) -> Float[np.ndarray, " steps"]:
+    """Running sums that start anew in every segment.
 
-    Each segment's first entry also takes back the total of the segment before it. The running sum
-    then returns to zero at every border, and rounding stays of the size of one segment's sum however
-    long the array is, where a running sum minus its value at the border loses digits with the length.
+    Logarithms are summed as whole multiples of a power of two, so small that 62 bits just hold the largest sum there
+    may be, and never smaller than rounding of a logarithm near 1. Whole numbers lose nothing when they are added and
+    taken away again: a segment knows nothing of those before it, however long the array is. They are also added up in
+    a tenth of the time.
     """
-    sums = np.add.reduceat(values, offsets[:-1])
-    values[offsets[1:-1]] -= sums[:-1]
-    return np.cumsum(values, out=values)
+    largest = max(-logs.min(), logs.max())
+    if largest == np.inf:
+        np.minimum(logs, _LARGEST_LOG, out=logs)
+        largest = max(-logs.min(), logs.max())
+    _, bits = np.frexp(largest * np.diff(offsets).max())
+    bits = min(_FRACTION, _WHOLE - int(bits))
+    logs *= 2.0**bits
+    whole = np.rint(logs, out=logs).astype(np.int64)
+    return np.multiply(_running(whole, offsets), 2.0**-bits, out=logs)
+
+
+def _running(values: Shaped[np.ndarray, " steps"], offsets: Int[np.ndarray, " ends"]) -> Int[np.ndarray, " steps"]:
+    """Running sums of whole numbers that start anew in every segment."""
+    sums = np.cumsum(values, dtype=np.int64)
+    before = sums[offsets[:-1]] - values[offsets[:-1]]
+    sums -= np.repeat(before, np.diff(offsets))
+    return sums
 
 
 def indices(offsets: Int[np.ndarray, " ends"]) -> Int[np.ndarray, " steps"]:
@@ -114,6 +135,11 @@ def indices(offsets: Int[np.ndarray, " ends"]) -> Int[np.ndarray, " steps"]:
 
     list(over_blocks(work, offsets))
     return result
+
+
+def each_once(values: Int[np.ndarray, " n"]) -> Int[np.ndarray, " distinct"]:
+    """Values that are in order already, each once: `np.unique` takes ten times as long."""
+    return values[np.append(True, values[1:] != values[:-1])]
 
 
 def gather(offsets: Int[np.ndarray, " ends"], chosen: Shaped[np.ndarray, " m"]) -> Int[np.ndarray, " picked"]:

@@ -37,6 +37,7 @@ from repbm.evaluation._details import (
     support_of_individuals,
 )
 from repbm.evaluation._everyone import everyone as all_individuals
+from repbm.evaluation._fingerprint import Fingerprint
 from repbm.evaluation._model_returns import spread_in_model
 from repbm.evaluation._options import Fitting, Question, Reading
 from repbm.evaluation._outcome import Outcome, Scale
@@ -106,6 +107,7 @@ def evaluate(
     steps = Steps(progress)
     steps.begin("reading the log")
     shared = shared or Shared()
+    begun = shared.once("fingerprint", lambda: Fingerprint.begun(log))
     summed = AllEpisodes(policies, question, steps.note, engine)
     drawn = read(log, policies, asked, question, shared, summed)
     log_data = drawn.data
@@ -182,7 +184,7 @@ def evaluate(
         else [{**asdict(score), "chosen": score.dynamics == scores.chosen} for score in scores.scores],
         behavior=None if learned is None else described(learned),
         run=record(
-            log, policy, policies, chosen, asked is None, individuals, log_data, question, engine, new, left_out
+            log, policy, policies, chosen, asked is None, individuals, log_data, question, engine, begun, new, left_out
         ),
         models=models,
         everyone=all_individuals(drawn, tables, critics, cases, question, columns) if everyone else None,

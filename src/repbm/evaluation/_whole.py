@@ -15,7 +15,7 @@ from repbm.estimators import FoldCritic
 from repbm.evaluation._options import Question
 from repbm.evaluation._parts import Correction, Learned, PartSums, Sums, summed_parts
 from repbm.inference import groups_of
-from repbm.logs import PART_STEPS, Drawn, Scan, read_log
+from repbm.logs import Drawn, Scan, read_log
 from repbm.policies import LearnedBehavior, Policy
 
 
@@ -43,20 +43,26 @@ class AllEpisodes:
         self.policies, self.question, self.announce, self.engine = policies, question, announce, engine
         self._sums = Sums()
 
-    def while_drawn(self, scan: Scan) -> Callable[[Trajectories], None] | None:
-        """What adds a part while a sample is taken from the same rows, where nothing of the sample is needed for it,
-        and no other worker could do it meanwhile."""
+    def while_drawn(self, scan: Scan) -> Callable[[Trajectories, int], Callable[[], None]] | None:
+        """What weighs a part while a sample is taken from the same rows, where nothing of the sample is needed for it,
+        and no other worker could do it meanwhile.
+
+        A part, whose first episode has this number, is summed up in any thread; what is returned adds it to the rest.
+        """
         if scan.layout.behavior_prob is None or not scan.together or self._look or self.engine.workers != 1:
             return None
-        work, done = PartSums(scan, read_log, self.policies, self.question, scan.labels, self._groups(scan)), 0
+        work = PartSums(scan, read_log, self.policies, self.question, scan.labels, self._groups(scan))
 
-        def add(data: Trajectories) -> None:
-            nonlocal done
-            self._say(done, len(scan.episodes))
-            self._sums.add(work.sums(data, done))
-            done += len(data)
+        def weigh(data: Trajectories, first: int) -> Callable[[], None]:
+            found = work.sums(data, first)
 
-        return add
+            def add() -> None:
+                self._say(first, len(scan.episodes))
+                self._sums.add(found)
+
+            return add
+
+        return weigh
 
     def of(self, drawn: Drawn, taught: Taught) -> Sums:
         """Nothing where all of the log was read.
@@ -99,7 +105,7 @@ class AllEpisodes:
             weigh,
             Correction.of(taught.critics, drawn, taught.columns, asked) if correct and taught.critics else None,
         )
-        found, pieces = Sums(), scan.pieces(PART_STEPS, chosen)
+        found, pieces = Sums(), scan.pieces(chosen)
         with closing(summed_parts(work, pieces, self.engine, lambda done: self._say(done, len(asked)))) as parts:
             for sums in parts:
                 if sums is None:

@@ -9,6 +9,8 @@ import numpy as np
 import polars as pl
 from jaxtyping import Int
 
+from repbm.data import each_once
+
 EPISODE = "episode of the scan"
 """The column of names of episodes, in tables of episodes and of all rows."""
 
@@ -49,7 +51,8 @@ class Piece:
 def pieces_of(every: pl.DataFrame, rows: int, steps: int, together: bool, chosen: pl.DataFrame | None) -> list[Piece]:
     """Parts of a log with these episodes and so many rows, each with about so many of them.
 
-    With `chosen`, of these episodes alone: then a part has fewer rows. No part is empty.
+    With `chosen`, of these episodes alone: then a part has fewer rows. No part is empty. Episodes, chosen ones too, are
+    in the order of their first rows.
     """
     count, asked = -(-rows // steps), every if chosen is None else chosen
     if not together:
@@ -59,10 +62,10 @@ def pieces_of(every: pl.DataFrame, rows: int, steps: int, together: bool, chosen
         names = [None if chosen is None else chosen[EPISODE].filter(shares == k) for k in range(count)]
         found = [Piece(False, k, count, int(before[k]), int(sizes[k]), names[k]) for k in range(count)]
         return [piece for piece in found if piece.episodes]
-    ends = np.sort(every["last"].to_numpy()) + 1
+    ends = every["last"].to_numpy() + 1
     marks = ends[np.searchsorted(ends, rows * np.arange(1, count) // count)]
-    borders = np.unique(np.concatenate([[0], marks, [rows]]))
-    firsts, lasts = (np.sort(asked[name].to_numpy()) for name in ("first", "last"))
+    borders = each_once(np.concatenate([[0], marks, [rows]]))
+    firsts, lasts = (asked[name].to_numpy() for name in ("first", "last"))
     found = []
     for (start, stop), (low, high) in zip(
         pairwise(borders.tolist()), pairwise(np.searchsorted(firsts, borders).tolist()), strict=True
