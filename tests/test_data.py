@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -67,28 +66,6 @@ def test_running_products_keep_their_digits_in_long_logs() -> None:
     offsets = np.arange(0, 2_000_001, 2)
     products = cumulative_products(lambda at: np.full(at.stop - at.start, 1.1), offsets)
     np.testing.assert_allclose(products[-2:], [1.1, 1.21], rtol=1e-13)
-
-
-def test_running_products_know_nothing_of_the_segments_before() -> None:
-    """Bit for bit, whatever they were: so a log may be cut into parts anywhere."""
-    generator = np.random.default_rng(3)
-    lengths = generator.integers(1, 50, 2000)
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    factors = generator.uniform(1e-3, 1e3, offsets[-1])
-    factors[offsets[1000] : offsets[1001]] = 1.0
-    products = cumulative_products(lambda at: factors[at], offsets)
-    assert (products[offsets[1000] : offsets[1001]] == 1.0).all()
-    later = cumulative_products(lambda at: factors[offsets[500] :][at], offsets[500:] - offsets[500])
-    np.testing.assert_allclose(later, products[offsets[500] :], rtol=1e-13)
-    logs = np.log(factors)
-    exact = [math.fsum(logs[offsets[k] : offsets[k + 1]]) for k in range(len(lengths))]
-    np.testing.assert_allclose(np.log(products[offsets[1:] - 1]), exact, rtol=0, atol=1e-13)
-
-
-def test_an_infinite_factor_makes_its_own_segment_infinite_and_no_other() -> None:
-    factors, offsets = np.array([2.0, np.inf, 0.5, 3.0, 4.0]), np.array([0, 3, 5])
-    products = cumulative_products(lambda at: factors[at], offsets)
-    np.testing.assert_allclose(products, [2.0, np.inf, np.inf, 3.0, 12.0])
 
 
 def test_threads_that_work_alone_find_the_same() -> None:

@@ -15,12 +15,6 @@ from jaxtyping import Float, Int, Num, Shaped
 from repbm.core import in_threads
 
 _BLOCK = 1 << 16
-_WHOLE = 62
-"""Bits of a sum of logarithms, its sign aside,"""
-_FRACTION = 52
-"""and at most so many of them behind the point: a number just above 1 has as many."""
-_LARGEST_LOG = 1e4
-"""Of an infinite factor: its products are infinite, too."""
 
 Result = TypeVar("Result")
 
@@ -86,40 +80,25 @@ def log_products(
     """Logarithms of running products that start anew in every segment; -inf once a factor was 0."""
     zero = factors == 0
     if not zero.any():
-        return _cumulated(np.log(factors), offsets)
+        return _cumulate(np.log(factors), offsets)
     if np.count_nonzero(zero) + np.count_nonzero(factors == 1) == len(factors):
         logs = np.zeros(len(factors))
     else:
-        logs = _cumulated(np.log(np.where(zero, 1.0, factors)), offsets)
-    logs[_running(zero, offsets) > 0] = -np.inf
+        logs = _cumulate(np.log(np.where(zero, 1.0, factors)), offsets)
+    logs[_cumulate(zero.astype(np.float64), offsets) > 0.5] = -np.inf
     return logs
 
 
-def _cumulated(logs: Float[np.ndarray, " steps"], offsets: Int[np.ndarray, " ends"]) -> Float[np.ndarray, " steps"]:
-    """Running sums that start anew in every segment.
+def _cumulate(values: Float[np.ndarray, " steps"], offsets: Int[np.ndarray, " ends"]) -> np.ndarray:
+    """Running sums that start anew in every segment, in place.
 
-    Logarithms are summed as whole multiples of a power of two, so small that 62 bits just hold the largest sum there
-    may be, and never smaller than rounding of a logarithm near 1. Whole numbers lose nothing when they are added and
-    taken away again: a segment knows nothing of those before it, however long the array is. They are also added up in
-    a tenth of the time.
+    Each segment's first entry also takes back the total of the segment before it. The running sum
+    then returns to zero at every border, and rounding stays of the size of one segment's sum however
+    long the array is, where a running sum minus its value at the border loses digits with the length.
     """
-    largest = max(-logs.min(), logs.max())
-    if largest == np.inf:
-        np.minimum(logs, _LARGEST_LOG, out=logs)
-        largest = max(-logs.min(), logs.max())
-    _, bits = np.frexp(largest * np.diff(offsets).max())
-    bits = min(_FRACTION, _WHOLE - int(bits))
-    logs *= 2.0**bits
-    whole = np.rint(logs, out=logs).astype(np.int64)
-    return np.multiply(_running(whole, offsets), 2.0**-bits, out=logs)
-
-
-def _running(values: Shaped[np.ndarray, " steps"], offsets: Int[np.ndarray, " ends"]) -> Int[np.ndarray, " steps"]:
-    """Running sums of whole numbers that start anew in every segment."""
-    sums = np.cumsum(values, dtype=np.int64)
-    before = sums[offsets[:-1]] - values[offsets[:-1]]
-    sums -= np.repeat(before, np.diff(offsets))
-    return sums
+    sums = np.add.reduceat(values, offsets[:-1])
+    values[offsets[1:-1]] -= sums[:-1]
+    return np.cumsum(values, out=values)
 
 
 def indices(offsets: Int[np.ndarray, " ends"]) -> Int[np.ndarray, " steps"]:
