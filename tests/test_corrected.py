@@ -16,6 +16,7 @@ from repbm.data import Categorical, Trajectories
 from repbm.doctor import examine, judge, verdict_of
 from repbm.domains.worlds import DEVELOPMENT, World
 from repbm.estimators import Case, Corrected, FunctionCritic, marginal_weights, return_deviation, surprises
+from repbm.evaluation import evaluate
 from repbm.inference import interval, standard_error
 from repbm.policies import CallablePolicy
 from tests.systems import QUICK
@@ -330,3 +331,20 @@ def test_steps_that_nobody_reaches_weigh_nothing() -> None:
     found = fit_state_ratio(case, folds, 0, QUICK.ratio).logged
     assert np.isfinite(found).all()
     assert (found >= 0).all()
+
+
+def test_what_regressions_round_is_no_contradiction() -> None:
+    """Every step earns 1: the answer is 4, and the log says 4, to the last digits but some."""
+    generator = np.random.default_rng(0)
+    n, steps = 100, 4
+    states = generator.normal(size=(n * steps, 2))
+    log = {
+        "episode": np.repeat(np.arange(n), steps),
+        "obs": states,
+        "action": (generator.random(n * steps) < 0.5).astype(int),
+        "reward": np.ones(n * steps),
+        "terminated": np.tile([False, False, False, True], n),
+    }
+    found = evaluate(log, lambda x: (x[:, 0] > 0).astype(int), estimators=["corrected"], details=False)
+    assert found.estimates["value"][0] == pytest.approx(4.0)
+    assert all(check.holds for check in next(iter(found.examination.verdicts.values())).checks or ()), found

@@ -396,6 +396,8 @@ class PositivityRules:
     """of so many steps at least,"""
     least_gain: float = 1e-3
     """no further than squared errors of rates fall by so much: 3 % of the steps with a rate that is 0.2 lower do it."""
+    sharpness: float = 0.25
+    """What was done counts so much beside its rate, which is smooth: edges are where they are. Convention."""
     folds: int = 5
     """It is grown on how probable the action is: what trees of the other folds tell. Of more than `few_steps` half of
     the episodes is enough to judge the other half."""

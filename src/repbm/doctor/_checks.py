@@ -19,8 +19,10 @@ _THIRDS = 3
 _IN_THIRDS = 5
 _FEWEST_IN_THIRDS = 30
 """With fewer individuals a mean is not normal enough to tell what is beyond chance."""
-_ROUNDING = 1e-12
+_EXACT = 1e-12
 """An answer with a smaller standard error, as a share of the largest possible return, is exact."""
+_ROUNDING = 1e-6
+"""What regressions are off by where nothing is left to chance, as a share of the largest possible return."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def _range(case: Case, estimate: Estimate) -> Check:
     low, high = possible_returns(case)
     if estimate.value is None:
         return Check("range", False, say("doctor", "check_range_undefined"))
-    error = standard_error(estimate)
+    error = max(standard_error(estimate), _rounding(case))
     holds = low - error <= estimate.value <= high + error
     key = "check_range" if holds else "check_range_no"
     shown = _written(case, value=estimate.value, low=low, high=high)
@@ -105,7 +107,7 @@ def _backtest(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
         gap = observed[own] - predicted[own]
         error = float(gap.std(ddof=1) / np.sqrt(len(own)))
         allowed = rules.largest_backtest_gap * spread * (1 if name == "all" else _IN_THIRDS)
-        if abs(gap.mean()) > max(rules.beyond_chance * error, allowed):
+        if abs(gap.mean()) > max(rules.beyond_chance * error, allowed, _rounding(case)):
             means = _written(case, predicted=predicted[own].mean(), observed=observed[own].mean())
             group = say("doctor", f"group_{name}")
             return Check("back-test", False, say("doctor", "check_backtest_no", group=group, **means))
@@ -134,6 +136,10 @@ def possible_returns(case: Case) -> tuple[float, float]:
     return RewardRange.of(case).returns(case.discount, case.most_steps)
 
 
+def _rounding(case: Case) -> float:
+    return _ROUNDING * max(map(abs, possible_returns(case)))
+
+
 def zero_or_one(case: Case) -> bool:
     """Whether every logged episode earned 0 or 1, and both occur: a mean is then a share of episodes."""
     return np.array_equal(np.unique(case.returns), [0.0, 1.0])
@@ -152,5 +158,5 @@ def _precision(case: Case, critic: MarginalCritic, estimate: Estimate, rules: Su
         return float("inf")
     own, error = return_deviation(case, critic) / np.sqrt(len(case.data)), standard_error(estimate)
     # An answer without any error, as where nothing is left to chance: both are rounding.
-    exact = error <= _ROUNDING * max(map(abs, possible_returns(case)))
+    exact = error <= _EXACT * max(map(abs, possible_returns(case)))
     return None if estimate.value is None or exact or not own > 0 else float(error / own)

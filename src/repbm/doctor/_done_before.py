@@ -24,10 +24,18 @@ class Circumstances:
     names: tuple[str, ...]
     whole: frozenset[str]
     """Those that count."""
+    others: dict[str, tuple[int, ...]]
+    """For an action, the columns that count other ones: it is more plainly said what was done before without them."""
+
+    def about(self, action: str) -> Circumstances:
+        """Without counts of other actions."""
+        kept = np.setdiff1d(np.arange(len(self.names)), self.others.get(action, ()))
+        return Circumstances(self.values[:, kept], tuple(self.names[k] for k in kept), self.whole, {})
 
     @classmethod
     def of(cls, data: Trajectories, most_actions: int) -> Circumstances:
         columns, names, whole = [data.observations], list(data.names), []
+        counting: dict[str, int] = {}
         if data.longest > 1:
             columns.append(data.steps[:, None] + 1.0)
             whole.append(say("doctor", "column_step"))
@@ -38,7 +46,12 @@ class Circumstances:
                 columns.append(np.column_stack([previous, times]))
                 names += [say("doctor", "column_previous", action=label), say("doctor", "column_times", action=label)]
                 whole.append(names[-1])
-        return cls(tree_states(np.hstack(columns)), tuple(names), frozenset(whole))
+                counting[label] = len(names) - 1
+        others = {
+            str(label): tuple(place for name, place in counting.items() if name != str(label))
+            for label in data.actions.labels
+        }
+        return cls(tree_states(np.hstack(columns)), tuple(names), frozenset(whole), others)
 
 
 def _before(data: Trajectories, taken: np.ndarray) -> tuple[Float[np.ndarray, " steps"], Int[np.ndarray, " steps"]]:

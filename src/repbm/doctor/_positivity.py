@@ -66,15 +66,16 @@ def uncovered_regions(
             in_table += [wanted.region(*each) for each in _states(data, wanted.rows)]
         if action not in rates:
             continue
+        said = told.about(wanted.label)
         rate = rates[action][wanted.rows]
         inside = np.zeros(len(rate), dtype=bool)
-        for conditions, leaf in _leaves(told, rate, wanted, rules):
+        for conditions, leaf in _leaves(said, rate, wanted, rules):
             region = wanted.region(conditions, leaf)
             if region is not None and region.matters(rules):
                 found.append(region)
                 inside[leaf] = True
         rest = np.flatnonzero(~inside & (rate < rules.doubtful_rate * odds[wanted.rows, action]))
-        region = wanted.region(_mostly(told, wanted.rows, rest, rules), rest)
+        region = wanted.region(_mostly(said, wanted.rows, rest, rules), rest)
         if region is not None and region.matters(rules):
             found.append(region)
     small = [region for region in in_table if region is not None]
@@ -143,7 +144,9 @@ def _leaves(
         min_impurity_decrease=rules.least_gain,
         random_state=0,
     )
-    leaves = tree.fit(columns, rate, sample_weight=wanted.demand + 1e-9).apply(columns)
+    # What was done itself tells where exactly an edge is.
+    sharp = rate + rules.sharpness * (wanted.taken - rate)
+    leaves = tree.fit(columns, sharp, sample_weight=wanted.demand + 1e-9).apply(columns)
     conditions = leaf_conditions(tree, told.names, told.whole)
     for leaf in np.unique(leaves):
         yield conditions[int(leaf)], np.flatnonzero(leaves == leaf)
