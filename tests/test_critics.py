@@ -169,7 +169,7 @@ def test_doctor_and_evaluation_come_to_one_verdict(table: bool) -> None:
     )
     looked = examine(data, {"p": policy}, thresholds=QUICK).verdicts["p"]
     assert looked.checks is not None
-    names = ["actions", "regions", "weights", "range", "back-test", "hidden causes"]
+    names = ["actions", "regions", "weights", "range", "back-test", "followed", "amounts", "hidden causes"]
     assert [check.name for check in looked.checks] == names
     assert looked.precision is not None
     # What a model shows is for the report, and changes nothing.

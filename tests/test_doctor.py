@@ -234,6 +234,8 @@ def test_support_in_a_table() -> None:
         "weights": False,
         "range": True,
         "back-test": True,
+        "followed": True,
+        "amounts": True,
         "hidden causes": True,
     }
     assert turning.word == "not supported"

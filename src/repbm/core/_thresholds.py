@@ -169,6 +169,17 @@ class SupportRules:
     largest_backtest_gap: float = 0.1
     """Asked about what is done now, what is fitted may be off by so many standard deviations of returns on average, and
     by five times as many in a third of the individuals, unless that is within chance (`beyond_chance`)."""
+    fewest_followed: float = 25.0
+    """Episodes that follow the policy from the start are asked where there are so many effective ones. Convention, that
+    of `headline.fewest_effective_episodes`."""
+    largest_product_gap: float = 0.1
+    """What they say may differ by so many standard deviations of returns, unless that is within chance
+    (`beyond_chance`). On 96 development logs none that can be answered was beyond both; chance alone 3 times."""
+    least_alike: float = 0.01
+    """It is said where fewer episodes than this share of all had as much of an action as the policy gives,"""
+    fewest_alike: int = 3
+    most_alike: int = 20
+    """or than so many of few, and of many. Conventions: nothing is refused for it."""
     largest_hidden_correlation: float = 0.05
     """What was decided may correlate so much with what was unexpected before, given the state,"""
     beyond_chance_hidden: float = 3.5

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from jaxtyping import Float
 
 from repbm.core import PositivityRules, SupportRules, say
 from repbm.data import few_states, totals
+from repbm.doctor._amounts import rarest_amount
 from repbm.doctor._hidden_causes import hidden_cause
 from repbm.doctor._positivity import uncovered_regions
-from repbm.estimators import Case, Corrected, Estimate, MarginalCritic, RewardRange, return_deviation
+from repbm.estimators import Case, Corrected, Estimate, MarginalCritic, RewardRange, product_gap, return_deviation
 from repbm.inference import standard_error
 
 _SHOWN = 2
@@ -48,6 +49,8 @@ def checks_of(
         _weights(case, ratios, rules),
         _range(case, estimate),
         _backtest(case, critic, rules),
+        _followed(case, critic, rules),
+        _amounts(case, ratios, rules),
         _hidden(case, critic, rules),
     )
     return checks, _precision(case, critic, estimate, rules)
@@ -113,6 +116,30 @@ def _backtest(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
             return Check("back-test", False, say("doctor", "check_backtest_no", group=group, **means))
     means = _written(case, predicted=predicted.mean(), observed=observed.mean())
     return Check("back-test", True, say("doctor", "check_backtest", **means))
+
+
+def _followed(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
+    """Whether episodes that follow the policy from the start say what the answer says, which looks at states alone."""
+    few = case.weights.effective_episodes.min(initial=np.inf) < rules.fewest_followed
+    # Where states are known not to tell all, that is in the answer.
+    if few or case.data.longest < 2 or not critic.states_tell_all:
+        return Check("followed", True, say("doctor", "check_followed_unknown"))
+    gap = product_gap(case, critic)
+    size, error = float(gap.mean()), float(gap.std(ddof=1) / np.sqrt(len(gap)))
+    allowed = rules.largest_product_gap * float(case.returns.std())
+    holds = abs(size) <= max(rules.beyond_chance * error, allowed, _rounding(case))
+    if holds:
+        return Check("followed", True, say("doctor", "check_followed"))
+    return Check("followed", False, say("doctor", "check_followed_no", **_written(case, gap=abs(size))))
+
+
+def _amounts(case: Case, ratios: Float[np.ndarray, " steps"], rules: SupportRules) -> Check:
+    """What the answer rests on where hardly anybody had as much of an action as the policy gives."""
+    found = rarest_amount(case, ratios, rules)
+    if found is None:
+        return Check("amounts", True, say("doctor", "check_amounts"))
+    key = "check_amounts_more" if found.more else "check_amounts_less"
+    return Check("amounts", True, say("doctor", key, **asdict(found)))
 
 
 def _hidden(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:

@@ -5,6 +5,7 @@ from repbm.estimators._corrected import (
     Corrected,
     MarginalCritic,
     marginal_weights,
+    product_gap,
     return_deviation,
     surprises,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "default_estimators",
     "group_numbers",
     "marginal_weights",
+    "product_gap",
     "return_deviation",
     "surprises",
 ]

@@ -166,6 +166,16 @@ def shifted(gap: Float[np.ndarray, " groups"]) -> tuple[Float[np.ndarray, " grou
     return share * gap, (1.0 - share) * abs(size)
 
 
+def product_gap(case: Case, critic: Critic) -> Float[np.ndarray, " episodes"]:
+    """How much more the corrections of episodes are with products of all ratios on the way than with marginal weights.
+
+    Its mean is 0, but for chance, where states hold all that matters.
+    """
+    surprise = surprises(case, critic)
+    marginal = _corrections(case, marginal_weights(case, critic), surprise)
+    return _corrections(case, case.weights, surprise) - marginal
+
+
 def _corrections(case: Case, weights: Weights, surprise: Float[np.ndarray, " steps"]) -> Float[np.ndarray, " episodes"]:
     """sum_t discount^t W_t d_t of every episode, linearized."""
     data, n = case.data, len(case.data)
