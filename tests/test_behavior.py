@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from repbm.core import InputError, stream
 from repbm.data import Categorical, Trajectories
 from repbm.policies import learn_behavior, reliability
+from repbm.policies._behavior_kinds import KINDS
 
 
 def logged(chances, n: int = 400, steps: int = 8, dimensions: int = 2, seed: int = 0, whole: int = 0) -> Trajectories:
@@ -106,6 +109,26 @@ def test_the_behavior_may_depend_on_time() -> None:
     )
     found = learn_behavior(data)
     assert np.abs(found.probabilities[:, 0] - np.where(data.steps < 4, 0.9, 0.1)).mean() < 0.03
+
+
+@pytest.mark.parametrize("kind", ["table", "frequencies", "logistic", "neighbors", "boosting"])
+def test_what_was_learned_tells_of_other_episodes_as_of_its_own(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In its own folds the same; any fold judges episodes that taught nothing, also states that nobody saw."""
+    data = logged(table, 60, 5, whole=12) if kind == "table" else logged(logistic, 60, 5)
+    if kind != "table":
+        monkeypatch.setattr("repbm.policies._behavior.numbered_states", lambda data: None)
+        monkeypatch.setattr("repbm.policies._behavior.KINDS", {kind: KINDS[kind]})
+    found = learn_behavior(data)
+    assert found.kind == kind
+    np.testing.assert_array_equal(np.bincount(found.folds), 12)
+    np.testing.assert_allclose(found.elsewhere(data, found.folds), found.probabilities, rtol=1e-12)
+    some = np.array([40, 3])
+    part = found.elsewhere(data.take(some), found.folds[some])
+    np.testing.assert_allclose(part, found.probabilities[data.positions(some)], rtol=1e-12)
+    far = replace(data, observations=data.observations + 1000.0)
+    others = found.elsewhere(far, np.arange(60) % 5)
+    np.testing.assert_allclose(others.sum(axis=1), 1)
+    assert others.min() > 0
 
 
 def test_reliability_tells_what_is_off() -> None:

@@ -93,7 +93,7 @@ def test_state_ratios_stay_within_what_was_seen() -> None:
     first = CallablePolicy(lambda x: np.eye(len(case.data.actions.labels))[np.zeros(len(x), dtype=int)])
     own = Case.of(case.data, first, case.discount, case.horizon)
     folds = np.arange(len(own.data)) % 5
-    found = fit_state_ratio(own, folds, 0, replace(Thresholds().ratio, sweeps=0))
+    found = fit_state_ratio(own, folds, 0, replace(Thresholds().ratio, sweeps=0)).logged
     seen = own.weights.normalized.weights
     assert found.min() >= 0.0
     assert found.max() <= max(seen[np.isfinite(seen)].max(), 1.0)
@@ -328,7 +328,7 @@ def test_steps_that_nobody_reaches_weigh_nothing() -> None:
     )
     case = Case.of(data, CallablePolicy(lambda states: np.where(states[:, 0] > -3, "b", "a")))
     folds = np.arange(episodes) % 3
-    found = fit_state_ratio(case, folds, 0, QUICK.ratio)
+    found = fit_state_ratio(case, folds, 0, QUICK.ratio).logged
     assert np.isfinite(found).all()
     assert (found >= 0).all()
 

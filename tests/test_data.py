@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from repbm.core import InputError
-from repbm.data import Categorical, Trajectories, cumulative_products, indices, support, totals
+from repbm.core import InputError, work_alone
+from repbm.data import Categorical, Trajectories, cumulative_products, each_once, indices, support, totals
 from repbm.data._segments import blocks
 
 LENGTHS = [3, 1, 4, 2]
@@ -54,11 +56,31 @@ def test_blocks_hold_whole_segments_and_everything_once() -> None:
         )
 
 
+@pytest.mark.parametrize("values", [[3], [1, 1, 1], [0, 2, 2, 5, 7, 7]])
+def test_each_once(values: list[int]) -> None:
+    assert each_once(np.array(values)).tolist() == sorted(set(values))
+
+
 def test_running_products_keep_their_digits_in_long_logs() -> None:
     """The last of a million episodes is as exact as the first."""
     offsets = np.arange(0, 2_000_001, 2)
     products = cumulative_products(lambda at: np.full(at.stop - at.start, 1.1), offsets)
     np.testing.assert_allclose(products[-2:], [1.1, 1.21], rtol=1e-13)
+
+
+def test_threads_that_work_alone_find_the_same() -> None:
+    offsets = np.arange(0, 400_001, 8)
+    values = np.random.default_rng(0).normal(size=400_000)
+    shared = totals(lambda at: values[at], offsets)
+    with ThreadPoolExecutor(1, initializer=work_alone) as worker:
+        seen: set[int] = set()
+
+        def terms(at: slice) -> np.ndarray:
+            seen.add(threading.get_ident())
+            return values[at]
+
+        np.testing.assert_array_equal(worker.submit(totals, terms, offsets).result(), shared)
+    assert len(seen) == 1
 
 
 def test_take_keeps_episodes_whole() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -16,10 +17,12 @@ from repbm.cli import main
 from repbm.core import InputError, MemoryRules, Thresholds
 from repbm.data import Categorical, Trajectories
 from repbm.doctor import LogCounts, examine
+from repbm.engines import Engine, Processes
 from repbm.estimators import ESTIMATORS, SOFTENING, Case, GroupSums, Role
 from repbm.evaluation import Evaluation, Reading, repeat
+from repbm.evaluation._whole import AllEpisodes
 from repbm.inference import Resampling, difference, interval
-from repbm.logs import bytes_of, draw_log, read_log
+from repbm.logs import Scan, _scan, bytes_of, draw_log, read_log
 from repbm.policies import CallablePolicy
 
 _SIZES = MemoryRules(program=0, step=1000, value=0)
@@ -80,6 +83,51 @@ def _summed(case: Case, cuts: list[int], count: int) -> GroupSums:
         for low, high in pairwise(borders)
     ]
     return parts[0] + (parts[1] + parts[2])
+
+
+def test_sums_are_the_same_however_many_parts_are_worked_on_at_once(
+    table: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bit for bit, also where later parts are done first, and where they are tasks of other processes."""
+    table.with_columns(target=pl.col("behavior_prob") / 2).write_parquet(tmp_path / "log.parquet", row_group_size=100)
+    monkeypatch.setattr(_scan, "PART_STEPS", 200)
+    found, begun = [], []
+    for at_once in (1, 4):
+        monkeypatch.setattr(_scan, "_AT_ONCE", at_once)
+        reached = AllEpisodes.while_drawn
+
+        def slowly(self: AllEpisodes, scan: Scan, reached=reached):
+            weigh = reached(self, scan)
+            assert weigh is not None
+
+            def later(data: Trajectories, first: int):
+                begun.append(first)
+                time.sleep(0.02 * (len(begun) % 2))
+                return weigh(data, first)
+
+            return later
+
+        with monkeypatch.context() as patch:
+            patch.setattr(AllEpisodes, "while_drawn", slowly)
+            found.append(_logged_target(tmp_path / "log.parquet"))
+    assert len(begun) > 20
+    with Processes(2) as several:
+        found.append(_logged_target(tmp_path / "log.parquet", several))
+    for other in found[1:]:
+        assert found[0].estimates.equals(other.estimates)
+        assert found[0].diagnostics.equals(other.diagnostics)
+
+
+def _logged_target(path: Path, engine: Engine | None = None) -> Evaluation:
+    return evaluate(
+        str(path),
+        "probability:target",
+        estimators=[spec.name for spec in _FORMS],
+        reading=Reading(memory=1.5e6),
+        thresholds=Thresholds.of({"memory": {"program": 0, "step": 1000, "value": 0}}),
+        details=False,
+        engine=engine,
+    )
 
 
 @pytest.mark.parametrize("scale", [1.0, 300.0], ids=["usual", "beyond floating point"])
@@ -164,7 +212,10 @@ def test_what_fits_into_memory_is_read_whole(stored: Path, table: pl.DataFrame) 
 
 
 @pytest.mark.parametrize("kind", ["sorted", "shuffled", "folder"])
-def test_parts_hold_every_episode_once_and_whole(table: pl.DataFrame, tmp_path: Path, kind: str) -> None:
+def test_parts_hold_every_episode_once_and_whole(
+    table: pl.DataFrame, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_scan, "PART_STEPS", 500)
     folder = tmp_path / "log"
     folder.mkdir()
     pieces = [table] if kind != "folder" else [table.filter(pl.col("episode") % 3 == k) for k in range(3)]
@@ -173,7 +224,7 @@ def test_parts_hold_every_episode_once_and_whole(table: pl.DataFrame, tmp_path: 
         rows.write_parquet(folder / f"{k}.parquet", row_group_size=200)
     drawn = draw_log(folder, 1.5e6, 0, _SIZES)
     assert drawn.scan is not None
-    parts = [drawn.read(rows) for rows in drawn.scan.parts(500)]
+    parts = [drawn.read(rows) for rows in drawn.scan.parts()]
     assert len(parts) > 3
     whole = read_log(table)
     order = np.argsort(np.concatenate([part.labels_of() for part in parts]), kind="stable")
@@ -253,8 +304,12 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory, table: pl.DataFrame) -> 
 def test_rows_say_what_they_rest_on(evaluated: tuple[Evaluation, Path], table: pl.DataFrame) -> None:
     found, folder = evaluated
     rows = {row["estimator"]: row for row in found.estimates.to_dicts()}
-    assert rows["corrected"]["episodes"] < 250
-    assert "of 400 episodes, a sample stratified by length and action" in rows["corrected"]["note"]
+    sample = len(found.individuals)
+    assert sample < 250
+    assert rows["corrected"]["episodes"] == 400
+    assert f"from all 400 episodes; values are learned from {sample} of 400 episodes" in rows["corrected"]["note"]
+    np.testing.assert_allclose(rows["corrected"]["logged_mean"], rows["wis"]["logged_mean"], rtol=1e-9)
+    assert f"answers are from {sample} of 400 episodes, a sample stratified" in found.run["notes"][0]
     whole = evaluate(table, str(folder / "rules.py:policy"), estimators=["wis", "pdis"], details=False)
     for row in whole.estimates.to_dicts():
         same = rows[row["estimator"]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from threadpoolctl import ThreadpoolController
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
+_thread = threading.local()
 _found: tuple[int, ThreadpoolController] | None = None
 
 
@@ -40,7 +42,12 @@ def in_threads(work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iter
     What is worked out depends on the item alone, so numbers are those of one thread. Not for libraries with threads of
     OpenMP, such as boosted trees: a limit of these holds in the thread that asked for it, and they would start more.
     """
-    return _threads().map(work, items)
+    return map(work, items) if getattr(_thread, "alone", False) else _threads().map(work, items)
+
+
+def work_alone() -> None:
+    """From now on this thread shares no work `in_threads`: others do as much at the same time, on other parts."""
+    _thread.alone = True
 
 
 @cache

@@ -21,20 +21,20 @@ class CrossFittedCritic:
     critics: tuple[Critic, ...]
     folds: Int[np.ndarray, " episodes"]
     name: str
-    _parts: dict[Case, list[Case]] = field(default_factory=dict, repr=False)
+    _parts: dict[Case, dict[int, Case]] = field(default_factory=dict, repr=False)
 
     def __call__(self, case: Case) -> tuple[Float[np.ndarray, " steps"], Float[np.ndarray, " steps"]]:
         logged, value = np.empty(len(case.data.rewards)), np.empty(len(case.data.rewards))
         fold_of_step = np.repeat(self.folds, case.data.lengths)
-        for k, (critic, part) in enumerate(zip(self.critics, self._split(case), strict=True)):
-            logged[fold_of_step == k], value[fold_of_step == k] = critic(part)
+        for k, part in self._split(case).items():
+            logged[fold_of_step == k], value[fold_of_step == k] = self.critics[k](part)
         return logged, value
 
     def initial(self, case: Case) -> StateValues:
         values = np.empty(len(case.data))
         notes = []
-        for k, (critic, part) in enumerate(zip(self.critics, self._split(case), strict=True)):
-            found = critic.initial(part)
+        for k, part in self._split(case).items():
+            found = self.critics[k].initial(part)
             values[self.folds == k] = found.values
             notes.append(found.note)
         return StateValues(values, max(notes, key=len))
@@ -43,7 +43,9 @@ class CrossFittedCritic:
         found = [critic.values_of(case, states) for critic in self.critics]
         return StateValues(np.mean([one.values for one in found], axis=0), max((one.note for one in found), key=len))
 
-    def _split(self, case: Case) -> list[Case]:
+    def _split(self, case: Case) -> dict[int, Case]:
+        """The episodes of every fold that there are."""
         if case not in self._parts:
-            self._parts[case] = [case.take(np.flatnonzero(self.folds == k)) for k in range(len(self.critics))]
+            folds = np.unique(self.folds).tolist()
+            self._parts[case] = {k: case.take(np.flatnonzero(self.folds == k)) for k in folds}
         return self._parts[case]

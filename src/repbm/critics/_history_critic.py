@@ -74,6 +74,23 @@ class HistoryCritic:
     def of_episodes(self, case: Case, episodes: Int[np.ndarray, " some"]) -> HistoryCritic:
         return replace(self, inner=self.inner.of_episodes(self._case(case), episodes), _extended={})
 
+    @property
+    def asked_elsewhere(self) -> bool:
+        return self.inner.asked_elsewhere
+
+    def elsewhere(self, case: Case, folds: Int[np.ndarray, " episodes"]) -> HistoryCritic:
+        extended = with_history(case, self.history)
+        return replace(self, inner=self.inner.elsewhere(extended, folds), _extended={case: extended})
+
+    def alone(self) -> HistoryCritic:
+        return replace(self, inner=self.inner.alone(), _extended={})
+
+    def initial_by_fold(self, case: Case) -> Float[np.ndarray, "folds episodes"]:
+        return self.inner.initial_by_fold(self._case(case))
+
+    def error_of(self, means: Float[np.ndarray, " folds"]) -> float:
+        return self.inner.error_of(means)
+
     def final(self, case: Case) -> Float[np.ndarray, " episodes"]:
         return self.inner.final(self._case(case))
 

@@ -63,31 +63,38 @@ class InitialRegression:
 def initial_features(data: Trajectories) -> Features:
     """In a table which state it is; else the state itself, and kernels around some of the logged ones."""
     states = data.initial_observations
-    return _cells(states) if few_states(data) else _kernels(states)
+    return _Cells(np.unique(states, axis=0)) if few_states(data) else _Kernels.of(states)
 
 
-def _cells(states: Float[np.ndarray, "episodes dimensions"]) -> Features:
-    known = np.unique(states, axis=0)
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    known: Float[np.ndarray, "cells dimensions"]
 
-    def features(asked: Float[np.ndarray, "some dimensions"]) -> Float[np.ndarray, "some features"]:
-        place, there = found_states(known, asked)
-        return np.eye(len(known))[place] * there[:, None]
-
-    return features
+    def __call__(self, asked: Float[np.ndarray, "some dimensions"]) -> Float[np.ndarray, "some features"]:
+        place, there = found_states(self.known, asked)
+        return np.eye(len(self.known))[place] * there[:, None]
 
 
-def _kernels(states: Float[np.ndarray, "episodes dimensions"]) -> Features:
-    from sklearn.kernel_approximation import Nystroem
+@dataclass(frozen=True, eq=False)
+class _Kernels:
+    center: Float[np.ndarray, " dimensions"]
+    unit: Float[np.ndarray, " dimensions"]
+    kernels: Any
+    """None where all states are the same."""
 
-    spread = states.std(axis=0)
-    if not spread.any():
-        return lambda asked: np.zeros((len(asked), 0))
-    center, unit = states.mean(axis=0), np.where(spread > 0, spread, 1.0)
-    kernels = Nystroem(gamma=_REACH / states.shape[1], n_components=min(_CENTERS, len(states)), random_state=0)
-    kernels.fit((states - center) / unit)
+    @classmethod
+    def of(cls, states: Float[np.ndarray, "episodes dimensions"]) -> _Kernels:
+        from sklearn.kernel_approximation import Nystroem
 
-    def features(asked: Float[np.ndarray, "some dimensions"]) -> Float[np.ndarray, "some features"]:
-        scaled = (asked - center) / unit
-        return np.column_stack([scaled, kernels.transform(scaled)])
+        spread = states.std(axis=0)
+        center, unit = states.mean(axis=0), np.where(spread > 0, spread, 1.0)
+        if not spread.any():
+            return cls(center, unit, None)
+        kernels = Nystroem(gamma=_REACH / states.shape[1], n_components=min(_CENTERS, len(states)), random_state=0)
+        return cls(center, unit, kernels.fit((states - center) / unit))
 
-    return features
+    def __call__(self, asked: Float[np.ndarray, "some dimensions"]) -> Float[np.ndarray, "some features"]:
+        if self.kernels is None:
+            return np.zeros((len(asked), 0))
+        scaled = (asked - self.center) / self.unit
+        return np.column_stack([scaled, self.kernels.transform(scaled)])

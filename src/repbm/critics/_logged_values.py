@@ -71,6 +71,18 @@ class LoggedValues:
         missed = InitialRegression.of(features, states, earned - left_out, rules.evidence)
         return cls(now, parts, left_out, earned, missed)
 
+    def elsewhere(self, case: Case, folds: Int[np.ndarray, " episodes"]) -> LoggedValues:
+        """Of other episodes, each judged by what was fitted without this fold."""
+        now, judging = logged_case(case), CrossFittedCritic(self.parts, folds, "now")
+        return replace(self, left_out=judging.initial(now).values, earned=_earned(now, judging))
+
+    def alone(self) -> LoggedValues:
+        """What `elsewhere` needs, without all that is known of the log that it was fitted to."""
+        parts = tuple(part.alone() for part in self.parts)
+        return replace(
+            self, case=self.case.take(np.arange(1)), parts=parts, left_out=self.left_out[:0], earned=self.earned[:0]
+        )
+
     def of_episodes(self, episodes: Int[np.ndarray, " some"]) -> LoggedValues:
         return replace(self, left_out=self.left_out[episodes], earned=self.earned[episodes])
 

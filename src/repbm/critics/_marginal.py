@@ -12,7 +12,8 @@ from repbm.critics._cross_fitted import CrossFittedCritic
 from repbm.critics._initial_regression import InitialRegression, initial_features
 from repbm.critics._logged_values import LoggedValues
 from repbm.critics._outcome_spread import OutcomeSpread
-from repbm.critics._value_critic import AnyStateCritic, values_later
+from repbm.critics._state_ratio import Regression, ratios_elsewhere
+from repbm.critics._value_critic import ActionValueCritic, AnyStateCritic, values_later
 from repbm.estimators import Case, IndividualValues, StateValues, marginal_weights, surprises
 
 
@@ -23,6 +24,8 @@ class CrossFittedValues:
     parts: CrossFittedCritic
     all_episodes: AnyStateCritic
     state_ratios: Float[np.ndarray, " steps"]
+    regressions: tuple[Regression, ...]
+    """Those that state ratios come from, without each fold."""
     now: LoggedValues
     name: str
     rules: IndividualRules
@@ -60,7 +63,7 @@ class CrossFittedValues:
             return self._individuals(case, asked, self._parts(case, asked))
         if case not in self._logged:
             asked = case.data.initial_observations
-            self._logged[case] = self._individuals(case, asked, self._parts_of_logged(case))
+            self._logged[case] = self._individuals(case, asked, self.initial_by_fold(case))
         return self._logged[case]
 
     def _individuals(
@@ -82,7 +85,8 @@ class CrossFittedValues:
         """V_0 by each of the critics that leave out a fold."""
         return np.stack([critic.values_of(case, states).values for critic in self.parts.critics])
 
-    def _parts_of_logged(self, case: Case) -> Float[np.ndarray, "folds episodes"]:
+    def initial_by_fold(self, case: Case) -> Float[np.ndarray, "folds episodes"]:
+        """V_0 of logged individuals by each of the critics that leave out a fold."""
         if case not in self._by_fold:
             self._by_fold[case] = self._parts(case, case.data.initial_observations)
         return self._by_fold[case]
@@ -105,16 +109,18 @@ class CrossFittedValues:
         )
         # What may be there without being seen counts by half.
         missed = surplus.explained if surplus.taken else 0.5 * surplus.explained
-        parts = self._parts_of_logged(case)
+        parts = self.initial_by_fold(case)
         means = [float(_jackknife(each).mean()) for each in (parts, parts - self.now.by_fold(states))]
         errors = np.sqrt(self._variances(parts, means[0]) + missed)
         spread = OutcomeSpread.of(case, self, self.initial(case).values + surplus(states), errors, self.rules)
         return _Told(surplus, missed, spread, *means)
 
     def error(self, case: Case) -> float:
+        return self.error_of(self.initial_by_fold(case).mean(axis=1))
+
+    def error_of(self, means: Float[np.ndarray, " folds"]) -> float:
         """By leaving out fold after fold (the jackknife): sqrt((K - 1) / K sum_k (m_k - m)^2), m_k the mean V_0."""
-        means = self._parts_of_logged(case).mean(axis=1, keepdims=True)
-        return float(np.sqrt(_jackknife(means)[0]))
+        return float(np.sqrt(_jackknife(means[:, None])[0]))
 
     def logged(self, case: Case) -> Float[np.ndarray, " episodes"]:
         return self.now.left_out
@@ -134,6 +140,35 @@ class CrossFittedValues:
             parts=CrossFittedCritic(self.parts.critics, self.folds[episodes], self.parts.name),
             state_ratios=self.state_ratios[case.data.positions(episodes)],
             now=self.now.of_episodes(episodes),
+            _told={},
+            _logged={},
+            _by_fold={},
+        )
+
+    @property
+    def asked_elsewhere(self) -> bool:
+        """Whether `elsewhere` takes no longer than to read other episodes: not where a model is followed from each."""
+        return not self.follows_model
+
+    def elsewhere(self, case: Case, folds: Int[np.ndarray, " episodes"]) -> CrossFittedValues:
+        """The same critic, not fitted again, of other episodes, each judged by what is known without this fold."""
+        own = self.alone()
+        ratios = ratios_elsewhere(self.regressions, case.data, folds)
+        return replace(
+            own, parts=replace(own.parts, folds=folds), state_ratios=ratios, now=own.now.elsewhere(case, folds)
+        )
+
+    def alone(self) -> CrossFittedValues:
+        """What `elsewhere` needs, without all that is known of the log that it was fitted to."""
+        each = (*self.parts.critics, self.all_episodes)
+        *fitted, whole = (critic.alone() for critic in each if isinstance(critic, ActionValueCritic))
+        assert len(fitted) == len(self.parts.critics)
+        return replace(
+            self,
+            parts=CrossFittedCritic(tuple(fitted), self.folds[:0], self.parts.name),
+            all_episodes=whole,
+            state_ratios=self.state_ratios[:0],
+            now=self.now.alone(),
             _told={},
             _logged={},
             _by_fold={},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -105,13 +105,15 @@ class MarginalFit:
         features = initial_features(self.case.data)
         now = LoggedValues.of(self.case, self.now, tuple(logged), self.folds, features, rules)
         judging = CrossFittedCritic(tuple(parts), self.folds, self.name)
-        found = CrossFittedValues(judging, whole, ratios, now, self.name, rules)
+        found = CrossFittedValues(judging, whole, ratios.logged, ratios.pieces, now, self.name, rules)
         if history is not None:
             return HistoryCritic(found, history, self.seed, self.thresholds.history)
         if not followed or None in followed:
             return found
         without = CrossFittedCritic(tuple(followed[1:]), self.folds, self.name)
-        other = CrossFittedValues(without, followed[0], ratios, now, self.name, rules, follows_model=True)
+        other = replace(
+            found, parts=without, all_episodes=followed[0], follows_model=True, _told={}, _logged={}, _by_fold={}
+        )
         return min((found, other), key=lambda critic: _uncertainty(self.case, critic))
 
     def _whole(self) -> ActionValueCritic:

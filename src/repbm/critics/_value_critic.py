@@ -50,6 +50,10 @@ class ActionValueCritic:
     name: str
     _known: dict[Case, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False)
 
+    def alone(self) -> ActionValueCritic:
+        """The same, without what it knows of any log."""
+        return ActionValueCritic(self.values, self.name)
+
     def __call__(self, case: Case) -> tuple[Float[np.ndarray, " steps"], Float[np.ndarray, " steps"]]:
         if case not in self._known:
             self._known[case] = self._at_steps(case)

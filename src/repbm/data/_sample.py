@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Int
 
+from repbm.data._segments import each_once
 from repbm.data._trajectories import Trajectories
 
 
@@ -15,4 +16,4 @@ def spread_episodes(data: Trajectories, most_steps: int) -> Int[np.ndarray, " so
     """
     share = min(1.0, most_steps / max(len(data.rewards), 1))
     count = max(2, int(share * len(data)))
-    return None if count >= len(data) else np.unique(np.linspace(0, len(data) - 1, count).astype(np.int64))
+    return None if count >= len(data) else each_once(np.linspace(0, len(data) - 1, count).astype(np.int64))

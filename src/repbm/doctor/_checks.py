@@ -12,7 +12,7 @@ from repbm.data import few_states, totals
 from repbm.doctor._amounts import rarest_amount
 from repbm.doctor._hidden_causes import hidden_cause
 from repbm.doctor._positivity import uncovered_regions
-from repbm.estimators import Case, Corrected, Estimate, MarginalCritic, product_gap, return_deviation
+from repbm.estimators import Case, Corrected, Estimate, MarginalCritic, RewardRange, product_gap, return_deviation
 from repbm.inference import standard_error
 
 _SHOWN = 2
@@ -159,18 +159,8 @@ def _hidden(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
 
 
 def possible_returns(case: Case) -> tuple[float, float]:
-    """The lowest and the highest return that rewards like the logged ones allow.
-
-    Where no episode has more than one reward other than 0, as with survival paid at the end, one is all there can be.
-    """
-    rewards = case.data.rewards
-    low, high = min(float(rewards.min()), 0.0), max(float(rewards.max()), 0.0)
-    often = totals(lambda at: (rewards[at] != 0).astype(np.float64), case.data.offsets).max()
-    if often <= 1:
-        return low, high
-    powers = float((case.discount ** np.arange(case.most_steps)).sum())
-    ends = float(rewards.min()), float(rewards.max())
-    return min(ends[0], ends[0] * powers), max(ends[1], ends[1] * powers)
+    """The lowest and the highest return that rewards like the logged ones allow."""
+    return RewardRange.of(case).returns(case.discount, case.most_steps)
 
 
 def _rounding(case: Case) -> float:

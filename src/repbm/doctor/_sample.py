@@ -6,13 +6,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from repbm.core import LogRules
-from repbm.data import Trajectories, spread_episodes
+from repbm.data import Trajectories, each_once, spread_episodes
 
 
 def sampled_steps(data: Trajectories, rules: LogRules) -> Int[np.ndarray, " some"]:
     """Positions of evenly spread steps, all of them in a small log."""
     count = len(data.rewards)
-    return np.unique(np.linspace(0, count - 1, min(count, rules.sampled_steps)).astype(np.int64))
+    return each_once(np.linspace(0, count - 1, min(count, rules.sampled_steps)).astype(np.int64))
 
 
 def sampled(data: Trajectories, rules: LogRules) -> Int[np.ndarray, " some"] | None:

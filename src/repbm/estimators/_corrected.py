@@ -99,9 +99,7 @@ class Corrected:
             return Estimate.of_contributions(
                 contributions, least, initial.note, individual=initial.values, linearized=True
             )
-        # What no weight is left for is not corrected: all of the critics' error counts there.
-        uncorrected = 1.0 - float(weights.held.mean())
-        critic_error = (self.critic_share + (1 - self.critic_share) * uncorrected) * self.critic.error(case)
+        critic_error = self.left_of(self.critic.error(case), weights.held)
         shift = np.zeros(len(contributions))
         if not self.critic.states_tell_all:
             shift, rest = self._shift(case, contributions - initial.values, surprise)
@@ -111,6 +109,14 @@ class Corrected:
         )
         own = self._individuals(case, self.critic, found)
         return replace(found, individual=own.values, individuals=own)
+
+    def left_of(self, error: float, held: Float[np.ndarray, " longest"]) -> float:
+        """What counts of the critics' own error, where weights of each step hold so much.
+
+        What no weight is left for is not corrected: all of it counts there.
+        """
+        uncorrected = 1.0 - float(held.mean())
+        return (self.critic_share + (1 - self.critic_share) * uncorrected) * error
 
     def _shift(
         self, case: Case, corrections: Float[np.ndarray, " episodes"], surprise: Float[np.ndarray, " steps"]
@@ -125,9 +131,7 @@ class Corrected:
         if weights.effective_episodes.min(initial=np.inf) < self.fewest_followed:
             return np.zeros(len(corrections)), 0.0
         gap = _corrections(case, weights, surprise) - corrections
-        size, error = float(gap.mean()), float(gap.std() / np.sqrt(len(gap)))
-        share = max(0.0, 1.0 - (error / size) ** 2) if size else 0.0
-        return share * gap, (1.0 - share) * abs(size)
+        return shifted(gap)
 
     def individuals(
         self, case: Case, states: Float[np.ndarray, "individuals dimensions"], found: Estimate | None = None
@@ -153,6 +157,13 @@ class Corrected:
             for contributions in (found.contributions, found.contributions - critic.earned(case))
         )
         return replace(own, errors=np.hypot(own.errors, common), gain_errors=np.hypot(own.gain_errors, gain))
+
+
+def shifted(gap: Float[np.ndarray, " groups"]) -> tuple[Float[np.ndarray, " groups"], float]:
+    """The share of a bias that is more than chance, as contributions, and the size of the rest (see `_shift`)."""
+    size, error = float(gap.mean()), float(gap.std() / np.sqrt(len(gap)))
+    share = max(0.0, 1.0 - (error / size) ** 2) if size else 0.0
+    return share * gap, (1.0 - share) * abs(size)
 
 
 def product_gap(case: Case, critic: Critic) -> Float[np.ndarray, " episodes"]:

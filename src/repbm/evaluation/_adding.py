@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,15 @@ from repbm.doctor import possible_returns
 from repbm.estimators import (
     Case,
     Corrected,
+    CorrectedSums,
     DirectMethod,
     Estimate,
     EstimatorSpec,
+    FoldCritic,
     GroupSums,
     ImportanceSampling,
     PerDecisionImportanceSampling,
+    Role,
 )
 from repbm.evaluation._critics import Critics, critic_kind
 from repbm.evaluation._steps import Steps
@@ -34,6 +38,21 @@ def added_whole(tables: Tables, spec: EstimatorSpec, name: str, sums: GroupSums 
     return True
 
 
+def correcting(
+    critics: Critics, chosen: Mapping[str, Sequence[EstimatorSpec]], cases: Mapping[str, Case]
+) -> dict[tuple[str, str], FoldCritic]:
+    """The critics behind answers that may be asked about episodes which are not in the sample."""
+    found = {}
+    for name, specs in chosen.items():
+        for spec in specs:
+            fitted = critics.for_estimator(spec, cases[name]) if spec.role is Role.CORRECTED else None
+            if fitted is None or not isinstance(spec.estimator(fitted.critic), Corrected):
+                continue
+            if isinstance(fitted.critic, FoldCritic) and fitted.critic.asked_elsewhere:
+                found[name, spec.name] = fitted.critic
+    return found
+
+
 def add(
     tables: Tables,
     critics: Critics,
@@ -43,8 +62,12 @@ def add(
     earned: np.ndarray,
     new: Any,
     steps: Steps,
+    sums: CorrectedSums | None = None,
 ) -> None:
-    """The row of an estimator, and the values of individuals where it has them."""
+    """The row of an estimator, and the values of individuals where it has them.
+
+    `sums` is what episodes of a log that was read in parts correct, where that is known.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         fitted = critics.for_estimator(spec, case)
         estimator = spec.estimator(None if fitted is None else fitted.critic)
@@ -58,6 +81,8 @@ def add(
             again = critics.refitted(spec, case, lambda k: steps.refit(spec, name, k))
         weighted = spec.role.weighs or (spec.critic is not None and critic_kind(spec.critic).needs_behavior(case))
         tables.add(name, spec, case, found, earned, again, weighted)
+        if sums is not None and isinstance(estimator, Corrected) and isinstance(estimator.critic, FoldCritic):
+            tables.correct(name, spec, case, sums, sums.estimate(estimator, estimator.critic, found.note))
     if new is not None and direct is not None:
         tables.add_values(name, spec.name, new.labels, direct.values_of(case, new.states), "new")
     if new is not None and isinstance(estimator, Corrected):

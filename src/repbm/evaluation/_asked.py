@@ -11,10 +11,11 @@ from repbm.evaluation._options import Question
 from repbm.policies import ObservationPolicy, Policy, Widened
 
 
-def asked_case(data: Trajectories, name: str, policy: Policy, question: Question) -> Case:
-    """The case of this policy; a fault says whose it is."""
+def asked_case(data: Trajectories, name: str, policy: Policy, question: Question, longest: int | None = None) -> Case:
+    """The case of this policy; a fault says whose it is. `longest` is the longest episode of the log where these are
+    not all."""
     try:
-        return Case.of(data, policy, question.discount, question.horizon)
+        return Case.of(data, policy, question.discount, question.horizon or longest)
     except InputError as fault:
         where = f"{name} ({fault.where})" if fault.where else name
         raise fault.at(where) from fault

@@ -21,7 +21,7 @@ from repbm.estimators import (
     as_estimator,
     default_estimators,
 )
-from repbm.evaluation._adding import add, added_whole
+from repbm.evaluation._adding import add, added_whole, correcting
 from repbm.evaluation._asked import asked_case, fitted_case
 from repbm.evaluation._cohort import cohort
 from repbm.evaluation._critics import Critics, critic_kind
@@ -37,6 +37,7 @@ from repbm.evaluation._details import (
     support_of_individuals,
 )
 from repbm.evaluation._everyone import everyone as all_individuals
+from repbm.evaluation._fingerprint import Fingerprint
 from repbm.evaluation._model_returns import spread_in_model
 from repbm.evaluation._options import Fitting, Question, Reading
 from repbm.evaluation._outcome import Outcome, Scale
@@ -48,7 +49,7 @@ from repbm.evaluation._shared import Shared, SharedCritics
 from repbm.evaluation._similar import compared
 from repbm.evaluation._steps import Steps
 from repbm.evaluation._tables import Tables
-from repbm.evaluation._whole import AllEpisodes
+from repbm.evaluation._whole import AllEpisodes, Taught
 from repbm.inference import Resampling
 from repbm.logs import Source, read_individuals
 from repbm.policies import ObservationPolicy, Policy
@@ -106,7 +107,8 @@ def evaluate(
     steps = Steps(progress)
     steps.begin("reading the log")
     shared = shared or Shared()
-    summed = AllEpisodes(policies, question, steps.note)
+    begun = shared.once("fingerprint", lambda: Fingerprint.begun(log))
+    summed = AllEpisodes(policies, question, steps.note, engine)
     drawn = read(log, policies, asked, question, shared, summed)
     log_data = drawn.data
     examination = shared.once(("examination", id(log_data)), lambda: examine(log_data, thresholds=thresholds))
@@ -117,7 +119,7 @@ def evaluate(
         new = new if columns is None else new.among(columns)
 
     steps.begin("asking the policies")
-    asking = {name: asked_case(log_data, name, one, question) for name, one in policies.items()}
+    asking = {name: asked_case(log_data, name, one, question, drawn.longest) for name, one in policies.items()}
     cases = {name: fitted_case(case, columns, data) for name, case in asking.items()}
     learned = None
     acts = any(isinstance(case.policy, ObservationPolicy) for case in cases.values())
@@ -129,10 +131,12 @@ def evaluate(
     chosen = {name: _default(case) if asked is None else asked for name, case in cases.items()}
 
     steps.plan(chosen, fitting.refits, details)
-    whole = summed.of(drawn)
     critics = Critics(question, steps.note, engine, shared.once(("critics", id(data)), SharedCritics))
     critics.prepare((spec, case) for name, case in cases.items() for spec in chosen[name])
-    tables = Tables(level, Resampling(data, seed, thresholds.intervals), thresholds, learned, drawn.note, outcome.sign)
+    asked_of_all = {} if drawn.scan is None else correcting(critics, chosen, cases)
+    whole = summed.of(drawn, Taught(learned, asked_of_all, columns))
+    resampling, every = Resampling(data, seed, thresholds.intervals), drawn.episodes
+    tables = Tables(level, resampling, thresholds, learned, drawn.note, outcome.sign, every)
     verdicts: dict[str, Verdict] = {}
     models: dict[tuple[str, str], Model] = {}
     earned: dict[str, np.ndarray] = {}
@@ -140,11 +144,11 @@ def evaluate(
         earned[name] = critics.earned(chosen[name], case)
         for spec in chosen[name]:
             steps.estimate(spec, name)
-            if not added_whole(tables, spec, name, whole.get(name)):
-                add(tables, critics, spec, name, case, earned[name], new, steps)
+            if not added_whole(tables, spec, name, whole.weighed.get(name)):
+                add(tables, critics, spec, name, case, earned[name], new, steps, whole.corrected.get((name, spec.name)))
         steps.judge(name)
         verdicts[name] = _judged(case, critics, question)
-        tables.add_diagnostics(name, case, critics.policy_model(case), whole.get(name))
+        tables.add_diagnostics(name, case, critics.policy_model(case), whole.weighed.get(name))
         tables.settle(name, verdicts[name])
         models |= {(name, critic): _of_log(model, columns, log_data) for critic, model in critics.models(case).items()}
     found = {name: PolicyDetails() for name in cases}
@@ -180,7 +184,7 @@ def evaluate(
         else [{**asdict(score), "chosen": score.dynamics == scores.chosen} for score in scores.scores],
         behavior=None if learned is None else described(learned),
         run=record(
-            log, policy, policies, chosen, asked is None, individuals, log_data, question, engine, new, left_out
+            log, policy, policies, chosen, asked is None, individuals, log_data, question, engine, begun, new, left_out
         ),
         models=models,
         everyone=all_individuals(drawn, tables, critics, cases, question, columns) if everyone else None,
@@ -254,7 +258,8 @@ def _details(
     answer, hidden = tables.answer(name), None
     if answer is not None and answer["role"] == Role.CORRECTED.value:
         fitted = critics.for_estimator(tables.spec(name, answer["estimator"]), case)
-        hidden = None if fitted is None else hidden_causes(case, fitted.critic, answer, question)
+        sampled = tables.of_sample(name, answer)
+        hidden = None if fitted is None else hidden_causes(case, fitted.critic, sampled, question)
     returns = spread_of_returns(case, tables.resampling, question)
     telling = critics.telling_model(case)
     modeled = None if telling is None else spread_in_model(case, *telling, tested, question)

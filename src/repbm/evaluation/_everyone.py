@@ -18,7 +18,7 @@ from repbm.evaluation._critics import Critics
 from repbm.evaluation._individual_rows import individual_rows, refused_rows, told_of
 from repbm.evaluation._options import Question
 from repbm.evaluation._tables import Tables
-from repbm.logs import PART_STEPS, Drawn, Individuals, Scan, read_individuals
+from repbm.logs import Drawn, Individuals, Scan, read_individuals
 
 _LACKING = "an observation is missing that the sample never lacks"
 
@@ -65,7 +65,7 @@ def everyone(
 
     def frames() -> Iterator[pl.DataFrame]:
         done = 0
-        for rows in scan.first_rows(PART_STEPS):
+        for rows in scan.first_rows():
             found, lacking = _read(rows, scan, drawn, question, done)
             found = found if columns is None else found.among(columns)
             for teller in tellers:

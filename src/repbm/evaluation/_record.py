@@ -12,9 +12,9 @@ from repbm._version import __version__
 from repbm.data import Encoding, Trajectories
 from repbm.engines import Engine
 from repbm.estimators import Case, EstimatorSpec
+from repbm.evaluation._fingerprint import Fingerprint, fingerprint
 from repbm.evaluation._options import Question
-from repbm.evaluation._store import fingerprint
-from repbm.logs import Individuals, Source, stands_for_files
+from repbm.logs import Individuals, Source
 from repbm.policies import LearnedBehavior, Policy
 
 
@@ -61,15 +61,18 @@ def record(
     data: Trajectories,
     question: Question,
     engine: Engine,
+    begun: Fingerprint | None,
     new: Individuals | None = None,
     left_out: str = "",
 ) -> dict[str, Any]:
-    """How the result was made: enough to make it again where everything was given as words."""
-    path = Path(log) if isinstance(log, str | Path) and stands_for_files(log) else None
+    """How the result was made: enough to make it again where everything was given as words.
+
+    `begun` is the fingerprint of the log, where it is files.
+    """
     words = given if isinstance(given, Mapping) else {next(iter(policies)): given}
     return {
         "version": __version__,
-        "log_sha256": fingerprint(data if path is None else path),
+        "log_sha256": fingerprint(data) if begun is None else begun.sha256,
         "reading": (data.encoding or Encoding.of_names(data.names)).to_dict(),
         "notes": [*_notes(policies, data, new), *([left_out] if left_out else [])],
         "numbered_episodes": data.labels_of().dtype.kind in "iu",

@@ -11,9 +11,10 @@ import polars as pl
 from repbm.core import InputError, Progress, reason
 from repbm.engines import Engine, as_engine, opened
 from repbm.evaluation._evaluate import evaluate
+from repbm.evaluation._fingerprint import fingerprint
 from repbm.evaluation._options import Question
 from repbm.evaluation._result import Evaluation
-from repbm.evaluation._store import fingerprint, read_run
+from repbm.evaluation._store import read_run
 from repbm.logs import Source, stands_for_files
 from repbm.policies.adapters import as_policy
 

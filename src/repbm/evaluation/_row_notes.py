@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from repbm.core import Thresholds, say
 from repbm.data import spread_episodes
-from repbm.estimators import Case, Estimate, EstimatorSpec, Role
+from repbm.estimators import Case, CorrectedSums, Estimate, EstimatorSpec, Role
 from repbm.evaluation._critics import critic_kind
 from repbm.evaluation._rows import uniform
 from repbm.inference import Interval, behavior_sensitivity
@@ -25,21 +28,33 @@ def note_of(
     thresholds: Thresholds,
 ) -> str:
     """`sample` is what is to be said of the episodes, if they are not all of the log."""
-    low, high = possible
     notes = [estimate.note, sample, bounds.note, _taught(spec, case, thresholds)]
-    if estimate.value is not None and not low <= estimate.value <= high:
-        notes.append(say("notes", "beyond", value=estimate.value, low=low, high=high))
+    notes.append(_beyond(estimate, possible))
     if estimate.individual is not None and uniform(estimate.individual, case.returns):
         notes.append(say("notes", "uniform"))
-    if learned is not None and estimate.value is not None:
-        notes.append(_learned(learned, case.data.longest))
+    if estimate.value is not None:
+        notes.append(learned_note(learned, case.data.longest))
     if bounds.low is not None:
         notes.append(few_effective(estimate, thresholds))
-    if spec.role is Role.CORRECTED and not case.whole.all():
-        notes.append(say("notes", "cut_off", count=int((~case.whole).sum()), episodes=len(case.data)))
-    if case.unseen:
-        notes.append(say("notes", "never_shown", actions=", ".join(map(repr, case.unseen[:3]))))
+    if spec.role is Role.CORRECTED:
+        notes.append(_cut_off(int((~case.whole).sum()), len(case.data)))
+    notes.append(_never_shown(case))
     return joined(notes)
+
+
+def _beyond(estimate: Estimate, possible: tuple[float, float]) -> str:
+    low, high = possible
+    if estimate.value is None or low <= estimate.value <= high:
+        return ""
+    return say("notes", "beyond", value=estimate.value, low=low, high=high)
+
+
+def _cut_off(count: int, episodes: int) -> str:
+    return say("notes", "cut_off", count=count, episodes=episodes) if count else ""
+
+
+def _never_shown(case: Case) -> str:
+    return say("notes", "never_shown", actions=", ".join(map(repr, case.unseen[:3]))) if case.unseen else ""
 
 
 def few_effective(estimate: Estimate, thresholds: Thresholds) -> str:
@@ -52,7 +67,45 @@ def joined(notes: list[str]) -> str:
     return "; ".join(note for note in notes if note)
 
 
-def _learned(learned: LearnedBehavior, steps: int) -> str:
+def corrected_note(
+    case: Case,
+    estimate: Estimate,
+    row: Mapping[str, Any],
+    learned: LearnedBehavior | None,
+    possible: tuple[float, float],
+    sums: CorrectedSums,
+    episodes: int,
+    thresholds: Thresholds,
+) -> str:
+    """What the row of an answer says, from so many episodes of a log that was read in parts; the case is the sample
+    that teaches it."""
+    chosen = spread_episodes(case.data, thresholds.fitted_q.most_steps)
+    taught = len(case.data) if chosen is None else len(chosen)
+    notes = [
+        estimate.note,
+        rests_on(sums.episodes, episodes),
+        row["note"],
+        say("notes", "taught", count=taught, episodes=episodes),
+        _beyond(estimate, possible),
+        learned_note(learned, sums.longest),
+        few_effective(estimate, thresholds) if row["low"] is not None else "",
+        _cut_off(sums.cut_off, sums.episodes),
+        _never_shown(case),
+    ]
+    return joined(notes)
+
+
+def rests_on(count: int, episodes: int) -> str:
+    """How many episodes of a log that was read in parts are in a row."""
+    if count == episodes:
+        return say("notes", "all_episodes", episodes=episodes)
+    return say("notes", "some_episodes", count=count, episodes=episodes)
+
+
+def learned_note(learned: LearnedBehavior | None, steps: int) -> str:
+    """Nothing where the log tells how probable its actions were."""
+    if learned is None:
+        return ""
     error = learned.reliability.relative_error
     reach = behavior_sensitivity(error, steps)
     change = say("notes", "change", share=reach) if reach < _BEYOND_USE else say("notes", "change_beyond_use")

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from repbm._version import __version__
 from repbm.core import InputError, as_json, locked, writing
-from repbm.data import Trajectories
 from repbm.evaluation._folder import RUN, finish, replace_files
-from repbm.logs import files_of, read_cells, write_cells
+from repbm.logs import read_cells, write_cells
 
 _TABLES = ("estimates", "individuals", "diagnostics", "ranking", "episodes")
 
@@ -99,19 +96,3 @@ def _write_bytes(content: bytes, path: Path) -> None:
 
 def _write_json(content: Mapping[str, Any], path: Path) -> None:
     path.write_text(as_json(content) + "\n", "utf-8")
-
-
-def fingerprint(source: Path | Trajectories) -> str:
-    """SHA-256 of a log: of the bytes of its file (or files, in order of name), or of its arrays."""
-    digest = hashlib.sha256()
-    if isinstance(source, Trajectories):
-        columns = (source.observations, source.actions.codes, source.rewards, source.offsets, source.behavior)
-        for array in columns:
-            if array is not None:
-                digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
-    for file in files_of(source):
-        with file.open("rb") as opened:
-            while block := opened.read(1 << 20):
-                digest.update(block)
-    return digest.hexdigest()

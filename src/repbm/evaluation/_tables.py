@@ -8,14 +8,15 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
-from repbm.core import Thresholds, say
+from repbm.core import Thresholds
 from repbm.doctor import NOT_SUPPORTED, Verdict, possible_returns
-from repbm.estimators import Case, Estimate, EstimatorSpec, GroupSums, IndividualValues, Role
+from repbm.estimators import Case, CorrectedSums, Estimate, EstimatorSpec, GroupSums, IndividualValues, Role
 from repbm.evaluation._columns import BOUND_TERMS, DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
 from repbm.evaluation._headline import Entry, disagreements, headline
 from repbm.evaluation._individual_rows import individual_rows, refused_rows, told_of
-from repbm.evaluation._row_notes import few_effective, joined, note_of
+from repbm.evaluation._row_notes import corrected_note, few_effective, joined, learned_note, note_of, rests_on
 from repbm.evaluation._rows import clipped, finite_estimate, finite_interval, row_of, within
+from repbm.evaluation._whole_rows import corrected_row, weighed_row
 from repbm.inference import (
     Contender,
     Refits,
@@ -46,19 +47,21 @@ class Tables:
         learned: LearnedBehavior | None = None,
         sample: str = "",
         sign: int = 1,
+        every: int = 0,
     ) -> None:
         """`sign` is -1 where less is better."""
-        self.sign = sign
+        self.sign, self.every = sign, every
         self.level, self.resampling, self.thresholds, self.learned = level, resampling, thresholds, learned
         self.sample = sample
-        """What is to be said of the episodes, if they are not all of the log."""
+        """What is to be said of the episodes, if they are not all of the log, of which there are `every` many."""
         self.estimates: list[dict[str, Any]] = []
         self._specs: dict[tuple[str, str], EstimatorSpec] = {}
         self.individuals: list[pl.DataFrame] = []
         self.diagnostics: list[pl.DataFrame] = []
         self._contenders: dict[tuple[str, str], Contender] = {}
         self._chance: dict[str, float] = {}
-        self._grouped: Resampling | None = None
+        self._grouped: dict[int, Resampling] = {}
+        self._sampled: dict[tuple[str, str], dict[str, Any]] = {}
 
     def add(
         self,
@@ -96,9 +99,7 @@ class Tables:
             "note": note_of(spec, case, estimate, bounds, learned, possible, self.sample, self.thresholds),
         }
         self.estimates.append(row | {"value": value})
-        found = contender(estimate, self.resampling, refits)
-        if found is not None:
-            self._contenders[policy, name] = found
+        self._compete(policy, spec, contender(estimate, self.resampling, refits))
         if estimate.individual is not None:
             labels = [str(label) for label in case.data.labels_of().tolist()]
             if estimate.individuals is not None:
@@ -110,25 +111,44 @@ class Tables:
     def add_grouped(self, policy: str, spec: EstimatorSpec, sums: GroupSums, estimate: Estimate) -> None:
         """The row of an estimate from all episodes of a log that was read in parts."""
         self._specs[policy, spec.name] = spec
-        estimate = finite_estimate(estimate)
-        if self._grouped is None:
-            self._grouped = Resampling(sums, self.resampling.seed, self.thresholds.intervals)
-        returns = sums.mean_returns
-        bounds = finite_interval(interval(estimate, self.level, self._grouped))
-        gain, gain_bounds = difference(estimate, bounds, returns, self.level, self._grouped)
-        whole = say("notes", "all_episodes", episodes=sums.episodes)
-        notes = [estimate.note, whole, bounds.note, few_effective(estimate, self.thresholds)]
+        estimate, resampling = finite_estimate(estimate), self._resampling(sums)
+        row = weighed_row(policy, spec, sums, estimate, resampling, self.level)
+        told = learned_note(self.learned, sums.longest) if estimate.value is not None else ""
+        notes = [estimate.note, rests_on(sums.episodes, self.every), row["note"], told]
         self.estimates.append(
-            row_of(policy, spec, estimate, bounds, gain, finite_interval(gain_bounds))
+            row
             | {
-                "level": self.level,
-                "logged_mean": float(returns.mean()),
-                "episodes": sums.episodes,
-                "behavior": "logged",
-                "note": joined(notes),
+                "behavior": "logged" if self.learned is None else "estimated",
+                "note": joined([*notes, few_effective(estimate, self.thresholds)]),
             }
         )
-        found = contender(estimate, self._grouped)
+        self._compete(policy, spec, contender(estimate, resampling))
+
+    def correct(self, policy: str, spec: EstimatorSpec, case: Case, sums: CorrectedSums, estimate: Estimate) -> None:
+        """Let the last row rest on all episodes that correct it, in place of the sample that teaches it."""
+        if estimate.value is None:
+            return
+        sample, resampling, earned = self.estimates[-1], self._resampling(sums), sums.mean_earned
+        possible = sums.rewards.returns(case.discount, case.most_steps)
+        row = corrected_row(policy, spec, sums, estimate, resampling, self.level, possible)
+        learned = self.learned if sample["behavior"] == "estimated" else None
+        note = corrected_note(case, estimate, row, learned, possible, sums, self.every, self.thresholds)
+        self.estimates[-1] = sample | row | {"note": note}
+        self._sampled[policy, spec.name] = sample
+        self._chance[policy] = float(earned.std() / np.sqrt(len(earned)))
+        self._compete(policy, spec, contender(estimate, resampling))
+
+    def of_sample(self, policy: str, row: dict[str, Any]) -> dict[str, Any]:
+        """The row as the sample alone has it."""
+        return self._sampled.get((policy, row["estimator"]), row)
+
+    def _resampling(self, sums: GroupSums | CorrectedSums) -> Resampling:
+        """One for all sums of the same episodes."""
+        if sums.episodes not in self._grouped:
+            self._grouped[sums.episodes] = Resampling(sums, self.resampling.seed, self.thresholds.intervals)
+        return self._grouped[sums.episodes]
+
+    def _compete(self, policy: str, spec: EstimatorSpec, found: Contender | None) -> None:
         if found is not None:
             self._contenders[policy, spec.name] = found
 

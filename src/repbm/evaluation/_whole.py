@@ -3,66 +3,129 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import dataclass
 
-from repbm.data import Trajectories
-from repbm.estimators import SOFTENING, GroupSums
-from repbm.evaluation._asked import asked_case
+import polars as pl
+
+from repbm.core import Label
+from repbm.data import Informative, Trajectories
+from repbm.engines import Engine
+from repbm.estimators import FoldCritic
 from repbm.evaluation._options import Question
+from repbm.evaluation._parts import Correction, Learned, PartSums, Sums, summed_parts
 from repbm.inference import groups_of
-from repbm.logs import Drawn, Scan
-from repbm.policies import Policy
+from repbm.logs import Drawn, Scan, read_log
+from repbm.policies import LearnedBehavior, Policy
+
+
+@dataclass(frozen=True, eq=False)
+class Taught:
+    """What a sample teaches that all episodes may be asked: its behavior, where the log does not tell it, and the
+    critics behind answers, by policy and estimator."""
+
+    behavior: LearnedBehavior | None = None
+    critics: Mapping[tuple[str, str], FoldCritic] | None = None
+    columns: Informative | None = None
+    """The columns that tell something, where not all do."""
 
 
 class AllEpisodes:
-    """Sums for importance sampling and diagnostics, by policy, of all episodes of a log that is read in parts."""
+    """Sums for importance sampling, diagnostics and corrected values of all episodes of a log that is read in parts.
 
-    def __init__(self, policies: Mapping[str, Policy], question: Question, announce: Callable[[str], None]) -> None:
-        self.policies, self.question, self.announce = policies, question, announce
-        self._sums: dict[str, GroupSums] = {}
+    What is learned from the sample is asked about all episodes, or about evenly spread ones of so many steps as are
+    worth the time (`memory.asked_steps`).
+    """
 
-    def while_drawn(self, scan: Scan) -> Callable[[Trajectories], None] | None:
-        """What adds a part while a sample is taken from the same rows, where nothing of the sample is needed for it."""
-        if scan.layout.behavior_prob is None or not scan.together or self._look:
+    def __init__(
+        self, policies: Mapping[str, Policy], question: Question, announce: Callable[[str], None], engine: Engine
+    ) -> None:
+        self.policies, self.question, self.announce, self.engine = policies, question, announce, engine
+        self._sums = Sums()
+
+    def while_drawn(self, scan: Scan) -> Callable[[Trajectories, int], Callable[[], None]] | None:
+        """What weighs a part while a sample is taken from the same rows, where nothing of the sample is needed for it,
+        and no other worker could do it meanwhile.
+
+        A part, whose first episode has this number, is summed up in any thread; what is returned adds it to the rest.
+        """
+        if scan.layout.behavior_prob is None or not scan.together or self._look or self.engine.workers != 1:
             return None
-        return self._adding(scan)
+        work = PartSums(scan, read_log, self.policies, self.question, scan.labels, self._groups(scan))
 
-    def of(self, drawn: Drawn) -> dict[str, GroupSums]:
-        """None where all of the log was read.
+        def weigh(data: Trajectories, first: int) -> Callable[[], None]:
+            found = work.sums(data, first)
 
-        None either where the log does not say how probable its actions were (that is learned from the sample), or where
-        observations that a policy looks at are coded by what the sample shows.
+            def add() -> None:
+                self._say(first, len(scan.episodes))
+                self._sums.add(found)
+
+            return add
+
+        return weigh
+
+    def of(self, drawn: Drawn, taught: Taught) -> Sums:
+        """Nothing where all of the log was read.
+
+        Nothing either where observations that somebody looks at are coded by what the sample shows, or where something
+        was learned from a sample that lacks one of the actions.
         """
         scan, sample = drawn.scan, drawn.data
-        coded = sample.encoding is not None and not all(coding.plain for coding in sample.encoding.codings)
-        if self._sums or scan is None or sample.behavior is None or (coded and self._look):
+        if scan is None:
             return self._sums
-        add = self._adding(scan)
-        for data in drawn.parts():
-            if self._look and data.names != sample.names:
-                return {}
-            add(data)
+        known = sample.behavior is not None
+        coded = sample.encoding is not None and not all(coding.plain for coding in sample.encoding.codings)
+        weigh = not self._sums.weighed and (known or taught.behavior is not None) and not (coded and self._look)
+        steps = self.question.thresholds.memory.asked_steps // (taught.behavior.effort if taught.behavior else 1)
+        ask = steps > len(sample.rewards) and not coded and set(scan.labels) == set(sample.actions.labels)
+        correct = ask and bool(taught.critics)
+        chosen = scan.spread(steps, self.question.seed) if ask and steps < scan.rows else None
+        together = weigh and correct and not (known and chosen is not None)
+        if weigh and (known or ask) and not together:
+            self._pass(drawn, taught, None if known else chosen, weigh=True, correct=False)
+        if correct:
+            self._pass(drawn, taught, chosen, weigh=together, correct=True)
         return self._sums
+
+    def _pass(self, drawn: Drawn, taught: Taught, chosen: pl.DataFrame | None, weigh: bool, correct: bool) -> None:
+        """Read all episodes, or those chosen, and add their sums; none where a part has other observations."""
+        scan, sample = drawn.scan, drawn.data
+        assert scan is not None
+        asked = scan.episodes if chosen is None else chosen
+        learned = None if taught.behavior is None else Learned.of(taught.behavior, drawn, taught.columns)
+        work = PartSums(
+            scan,
+            drawn.read,
+            self.policies,
+            self.question,
+            self._labels(scan, sample, correct or learned is not None),
+            self._groups(scan, chosen),
+            sample.names if self._look or correct or learned is not None else None,
+            learned,
+            weigh,
+            Correction.of(taught.critics, drawn, taught.columns, asked) if correct and taught.critics else None,
+        )
+        found, pieces = Sums(), scan.pieces(chosen)
+        with closing(summed_parts(work, pieces, self.engine, lambda done: self._say(done, len(asked)))) as parts:
+            for sums in parts:
+                if sums is None:
+                    return
+                found.add(sums)
+        self._sums.add(found)
+
+    def _labels(self, scan: Scan, sample: Trajectories, learned: bool) -> tuple[Label, ...]:
+        """Those of the sample where something learned from it is asked; it has them all then."""
+        return sample.actions.labels if learned else scan.labels
+
+    def _groups(self, scan: Scan, chosen: pl.DataFrame | None = None) -> int:
+        """How many groups of episodes are told apart."""
+        longest = scan.longest if self.question.horizon is None else min(scan.longest, self.question.horizon)
+        episodes = len(scan.episodes if chosen is None else chosen)
+        return min(episodes, groups_of(longest, self.question.thresholds.intervals))
 
     @property
     def _look(self) -> bool:
         return any(policy.needs_observations for policy in self.policies.values())
 
-    def _adding(self, scan: Scan) -> Callable[[Trajectories], None]:
-        """Adds the episodes that follow those which were added before."""
-        question, episodes, done = self.question, len(scan.episodes), 0
-        longest = scan.longest if question.horizon is None else min(scan.longest, question.horizon)
-        count = min(episodes, groups_of(longest, question.thresholds.intervals))
-
-        def add(data: Trajectories) -> None:
-            nonlocal done
-            self.announce(f"weighing all episodes, {done} of {episodes}")
-            data = replace(data, actions=data.actions.onto(scan.labels))
-            data = data if question.horizon is None else data.until(question.horizon)
-            for name, policy in self.policies.items():
-                case = asked_case(data, name, policy, question)
-                sums = GroupSums.of(case, done, count, question.seed, (0.0, SOFTENING))
-                self._sums[name] = self._sums[name] + sums if name in self._sums else sums
-            done += len(data)
-
-        return add
+    def _say(self, done: int, episodes: int) -> None:
+        self.announce(f"weighing all episodes, {done} of {episodes}")

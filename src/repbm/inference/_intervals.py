@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 from repbm.core import IntervalRules, middle, resampled_counts, stream
 from repbm.data import Trajectories
-from repbm.estimators import Estimate, GroupSums, Pooled
+from repbm.estimators import CorrectedSums, Estimate, GroupSums, Pooled
 
 _TABLE_CELLS = 1 << 22
 
@@ -40,7 +40,7 @@ class Resampling:
 
     def __init__(
         self,
-        data: Trajectories | GroupSums,
+        data: Trajectories | GroupSums | CorrectedSums,
         seed: int,
         rules: IntervalRules = IntervalRules(),  # noqa: B008 - frozen
     ) -> None:

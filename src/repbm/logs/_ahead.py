@@ -1,20 +1,28 @@
-"""Reading ahead: the next part of a log while somebody works on one."""
+"""Working ahead: the next parts of a log while somebody works on one."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
-import polars as pl
+from repbm.core import work_alone
+
+Result = TypeVar("Result")
 
 
-def ahead(reads: Iterable[Callable[[], pl.DataFrame]]) -> Iterator[pl.DataFrame]:
-    """What these read, in order; two parts are in memory at a time."""
-    with ThreadPoolExecutor(1, thread_name_prefix="repbm-read") as reader:
-        following = None
-        for read in reads:
-            now, following = following, reader.submit(read)
-            if now is not None:
-                yield now.result()
-        if following is not None:
-            yield following.result()
+def ahead(tasks: Iterable[Callable[[], Result]], at_once: int = 1) -> Iterator[Result]:
+    """What these give, in order, whichever is done first; so many are worked on beside what the caller has.
+
+    Where there are several, each has a thread for all that it does.
+    """
+    alone = work_alone if at_once > 1 else None
+    with ThreadPoolExecutor(at_once, thread_name_prefix="repbm-ahead", initializer=alone) as workers:
+        begun: deque[Future[Result]] = deque()
+        for task in tasks:
+            begun.append(workers.submit(task))
+            if len(begun) > at_once:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()

@@ -6,20 +6,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import polars as pl
+from jaxtyping import Shaped
 
 from repbm.core import InputError, MemoryRules
 from repbm.data import Encoding, Trajectories
 from repbm.logs._ends import checked_ends
 from repbm.logs._layout import Asked
+from repbm.logs._piece import EPISODE
 from repbm.logs._read import read_log
 from repbm.logs._scan import Scan
 from repbm.logs._tables import Source
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
-PART_STEPS = 1 << 20
-"""Of a log that is read in parts so many steps are in memory at a time."""
 _FEWEST_STEPS = 1_000
 """A sample of fewer steps tells nothing."""
 
@@ -34,6 +35,13 @@ class Drawn:
     """How many there are in all."""
     read: Callable[[pl.DataFrame], Trajectories] = read_log
     """The same reading for other rows of the log."""
+    names: Shaped[np.ndarray, " episodes"] | None = None
+    """Of a sample, what tells its episodes from all others: their labels, or row numbers where each is a row."""
+
+    @property
+    def longest(self) -> int | None:
+        """The number of steps of the longest of all episodes; None of a log that was read whole."""
+        return None if self.scan is None else self.scan.longest
 
     @property
     def note(self) -> str:
@@ -43,11 +51,11 @@ class Drawn:
         return f"from {len(self.data)} of {self.episodes} episodes, a sample stratified by length and action"
 
     def parts(self) -> Iterator[Trajectories]:
-        """All episodes, about as many steps at a time as `PART_STEPS`: a fault in any row is an error then."""
+        """All episodes, a part at a time: a fault in any row is an error then."""
         if self.scan is None:
             yield self.data
             return
-        yield from map(self.read, self.scan.parts(PART_STEPS))
+        yield from map(self.read, self.scan.parts())
 
     def with_data(self, data: Trajectories) -> Drawn:
         return replace(self, data=data)
@@ -58,14 +66,15 @@ def draw_log(
     memory: float | None = None,
     seed: int = 0,
     sizes: MemoryRules = MemoryRules(),  # noqa: B008 - frozen
-    along: Callable[[Scan], Callable[[Trajectories], None] | None] = lambda scan: None,
+    along: Callable[[Scan], Callable[[Trajectories, int], Callable[[], None]] | None] = lambda scan: None,
     **options: Any,
 ) -> Drawn:
     """Read a log (see `read_log`, which takes the same further options), within about `memory` bytes.
 
     Of Parquet files that would need more a sample of whole episodes is read, as large as fits: evenly spread over
     episodes in the order of their length and of how often they have each frequent action. `along` is asked about such
-    files; what it returns, if anything, is given all episodes, a part at a time, while the sample is taken from them.
+    files; what it returns, if anything, is given all episodes, a part at a time, while the sample is taken from them:
+    in any thread, and what it returns then is called in order (see `Along`).
     """
     scan = None if memory is None else _too_large(source, memory, sizes, options)
     if scan is None or memory is None:
@@ -82,8 +91,10 @@ def draw_log(
             raise fault.at(place) from fault
 
     visit = along(scan)
-    frame, episodes = scan.sample(steps, seed, None if visit is None else lambda rows: visit(read(rows)))
-    drawn = Drawn(read(frame), scan, episodes, read)
+    frame, episodes = scan.sample(steps, seed, None if visit is None else lambda rows, first: visit(read(rows), first))
+    data = read(frame)
+    names = data.labels_of() if scan.layout.episode is not None else scan.spread(steps, seed)[EPISODE].to_numpy()
+    drawn = Drawn(data, scan, episodes, read, names)
     encoding = drawn.data.encoding or Encoding.of_names(drawn.data.names)
     notes = (f"the log is larger than memory allows: answers are {drawn.note}", *encoding.notes)
     return drawn.with_data(replace(drawn.data, encoding=replace(encoding, notes=notes)))

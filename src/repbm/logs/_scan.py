@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
 from functools import cached_property, partial
-from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from repbm.core import InputError, Label, stream
+from repbm.data import each_once
 from repbm.logs._ahead import ahead
 from repbm.logs._columns import Columns
 from repbm.logs._ends import column_of
 from repbm.logs._faults import Faults
-from repbm.logs._files import Part, file_part, files_of, guarded, is_parquet, stands_for_files
+from repbm.logs._files import Part, file_part, files_of, is_parquet, stands_for_files
 from repbm.logs._layout import Asked, Layout
 from repbm.logs._part_layout import layout_of
-from repbm.logs._runs import runs
+from repbm.logs._piece import EPISODE, Piece, pieces_of, rows_between
+from repbm.logs._runs import Stretch, runs
+from repbm.logs._stored_rows import StoredRows, count_of, head_of
 from repbm.logs._tables import Source, Table
 from repbm.logs._typed import typed
 
-_LOOKED_AT = 100_000
-"""So many first rows tell what columns hold."""
 _COUNTED_ACTIONS = 4
 """The most frequent actions, by which a sample is spread."""
-_PART = 1 << 20
-"""So many steps are in memory at a time."""
-_PIECE = 1 << 20
-"""So many rows of two columns are looked at together."""
+PART_STEPS = 1 << 19
+"""So many steps are worked on together: each of their columns is small enough for memory to be used again."""
+_AT_ONCE = min(os.cpu_count() or 1, 4)
+"""So many such parts are in memory at a time: together less than a sample."""
 _COUNT = "action "
-_ROW, _FILE, _EPISODE = "row of the scan", "file of the scan", "episode of the scan"
+_ROW, _FILE = "row of the scan", "file of the scan"
+
+Along = Callable[[pl.DataFrame, int], Callable[[], None]]
+"""Work on a part of a log, whose first episode has this number, in any thread. What it returns is called in the order
+of the parts, one at a time: so sums are the same whichever part is done first."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +61,11 @@ class Scan:
         if not all(map(is_parquet, paths)):
             return None
         first, *others = (file_part(path) for path in paths)
-        rows = sum(map(_count, paths))
+        rows = sum(map(count_of, paths))
         if fits(rows, len(first.schema)):
             return None
         faults, further = Faults(), column_of(asked.ends)
-        head = Part(first.name, first.schema, lambda columns: _head(paths[0], columns))
+        head = Part(first.name, first.schema, lambda columns: head_of(paths[0], columns))
         layout = layout_of(head, asked, faults)
         faults.settle()
         assert layout is not None
@@ -68,68 +74,80 @@ class Scan:
             return None
         return cls(paths, rows, layout, () if further is None else (further,))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process: what was found in the files stays here."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
     @property
     def columns(self) -> list[str]:
         """Every column to read, each once."""
         return list(dict.fromkeys([*self.layout.columns, *self.further]))
 
-    def sample(
-        self, steps: int, seed: int, along: Callable[[pl.DataFrame], None] | None = None
-    ) -> tuple[pl.DataFrame, int]:
+    def sample(self, steps: int, seed: int, along: Along | None = None) -> tuple[pl.DataFrame, int]:
         """The rows of episodes that together have about so many steps, and how many episodes there are in all.
 
         Stratified: of all episodes in the order of their length, and then of how often they have each frequent action,
         evenly spread ones are taken. So every kind of episode is there as often as in the whole log. `along` is given
         all rows, a part at a time, as the sample is taken from them: files are then read once for both.
         """
+        chosen, count, own = self.spread(steps, seed), len(self.episodes), self.layout.episode
+        if along is not None:
+            return self._taken_along(chosen, along), count
+        # Rows are numbered only where that is the name of an episode: it takes a third longer.
+        every_row = self._lazy() if own is None else pl.concat(self._stored.files)
+        rows = every_row.filter(pl.col(own or EPISODE).is_in(chosen[EPISODE].implode())).select(self.columns)
+        return self._stored.read(rows), count
+
+    def spread(self, steps: int, seed: int) -> pl.DataFrame:
+        """Evenly spread episodes, of all by their kind, that together have about so many steps; by their first rows."""
         every = self.episodes
         count = max(2, int(min(1.0, steps / max(self.rows, 1)) * len(every)))
         shift = float(stream(seed, "sampled-episodes").random())
-        places = np.unique(((np.arange(count) + shift) * (len(every) / count)).astype(np.int64).clip(0, len(every) - 1))
-        chosen, own = every[places], self.layout.episode
-        if along is not None:
-            return self._taken_along(chosen, along), len(every)
-        # Rows are numbered only where that is the name of an episode: it takes a third longer.
-        every_row = self._lazy() if own is None else pl.concat(self._files)
-        rows = every_row.filter(pl.col(own or _EPISODE).is_in(chosen[_EPISODE].implode())).select(self.columns)
-        return self._read(rows), len(every)
+        spread = (np.arange(count) + shift) * (len(every) / count)
+        places = each_once(spread.astype(np.int64).clip(0, len(every) - 1))
+        return every[np.sort(self._by_kind[places])]
 
-    def _taken_along(self, chosen: pl.DataFrame, along: Callable[[pl.DataFrame], None]) -> pl.DataFrame:
+    def _taken_along(self, chosen: pl.DataFrame, along: Along) -> pl.DataFrame:
         """The rows of these episodes, whose own stand together."""
-        firsts, ends = np.sort(chosen["first"].to_numpy()), np.sort(chosen["last"].to_numpy()) + 1
-        taken, start = [], 0
-        for frame in self.parts():
-            own = slice(*np.searchsorted(firsts, [start, start + len(frame)]))
-            change = np.zeros(len(frame) + 1, dtype=np.int8)
-            change[firsts[own] - start] += 1
-            change[ends[own] - start] -= 1
-            taken.append(frame.filter(pl.Series(np.cumsum(change[:-1], dtype=np.int8) > 0)))
-            along(frame)
-            start += len(frame)
+        firsts, lasts = chosen["first"].to_numpy(), chosen["last"].to_numpy()
+
+        def work(piece: Piece) -> tuple[pl.DataFrame, Callable[[], None]]:
+            frame = self.read_piece(piece)
+            own = slice(*np.searchsorted(firsts, [piece.start, piece.stop]))
+            return rows_between(frame, piece.start, firsts[own], lasts[own]), along(frame, piece.before)
+
+        taken = []
+        for mine, add in ahead((partial(work, piece) for piece in self.pieces()), _AT_ONCE):
+            taken.append(mine)
+            add()
         return pl.concat(taken)
 
-    def parts(self, steps: int = _PART) -> Iterator[pl.DataFrame]:
-        """All rows, about so many at a time, no episode in two parts.
+    def parts(self) -> Iterator[pl.DataFrame]:
+        """All rows, about `PART_STEPS` at a time, no episode in two parts."""
+        yield from self.read_pieces(self.pieces())
 
-        Where the rows of every episode stand together these are pieces of the files; else every part is gathered from
-        all of them, which takes longer. The next part is read while the caller works on one.
+    def pieces(self, chosen: pl.DataFrame | None = None) -> list[Piece]:
+        """What these parts are; with `chosen`, of these episodes alone, which are in the order of their first rows.
+
+        Where the rows of every episode stand together they are pieces of the files; else every part is gathered from
+        all of them, which takes longer.
         """
-        count = -(-self.rows // steps)
-        if self.together:
-            ends = np.sort(self.episodes["last"].to_numpy()) + 1
-            marks = ends[np.searchsorted(ends, self.rows * np.arange(1, count) // count)]
-            borders = np.unique(np.concatenate([[0], marks, [self.rows]])).tolist()
-            pieces = (partial(self._between, start, stop, self.columns) for start, stop in pairwise(borders))
-            yield from ahead(pieces)
-            return
-        named = pl.col(_EPISODE)
-        gathered = (self._lazy().filter(named.hash(0) % count == k).select(self.columns) for k in range(count))
-        yield from filter(len, ahead(partial(self._read, rows) for rows in gathered))
+        return pieces_of(self.episodes, self.rows, PART_STEPS, self.together, chosen)
 
-    def first_rows(self, steps: int) -> Iterator[pl.DataFrame]:
-        """The first row of every episode, of those in about so many rows at a time."""
+    def read_pieces(self, pieces: Iterable[Piece]) -> Iterator[pl.DataFrame]:
+        """Their rows. The next piece is read while the caller works on one."""
+        yield from ahead(partial(self.read_piece, piece) for piece in pieces)
+
+    def read_piece(self, piece: Piece) -> pl.DataFrame:
+        """Its rows, wherever that is: nothing else of the scan needs to be known."""
+        if piece.together:
+            return piece.kept(self._stored.between(piece.start, piece.stop, self.columns))
+        return self._stored.read(self._lazy().filter(piece.condition).select(self.columns))
+
+    def first_rows(self) -> Iterator[pl.DataFrame]:
+        """The first row of every episode, of those in about `PART_STEPS` rows at a time."""
         own, step = self.layout.episode, self.layout.step
-        for part in self.parts(steps):
+        for part in self.parts():
             if own is None:
                 yield part
                 continue
@@ -139,25 +157,28 @@ class Scan:
 
     @cached_property
     def episodes(self) -> pl.DataFrame:
-        """Every episode: its length, how often it has frequent actions, its first and last row; in this order.
+        """Every episode: its length, how often it has frequent actions, its first and last row; by its first row.
 
         An episode in two files is an error, and so is one in pieces without a column that tells the order.
         """
-        action, common = self.layout.action, self._frequent
         found = None
         if self.layout.episode is not None:
-            found = runs(self._pieces([self.layout.episode, action]), self.layout.episode, action, common.to_list())
-        found = self._gathered() if found is None else found.rename({"episode": _EPISODE})
-        keys = ["length", *(f"{_COUNT}{k}" for k in range(len(common)))]
-        return found[np.lexsort([_narrow(found[key]) for key in reversed(keys)])]
+            found = runs(ahead(self._stretches(self.layout.episode), _AT_ONCE))
+        return self._gathered() if found is None else found.rename({"episode": EPISODE})
+
+    @cached_property
+    def _by_kind(self) -> np.ndarray:
+        """The places of all episodes, in the order of their length, and of how often they have frequent actions."""
+        keys = ["length", *(f"{_COUNT}{k}" for k in range(len(self._frequent)))]
+        return np.lexsort([_narrow(self.episodes[key]) for key in reversed(keys)])
 
     def _gathered(self) -> pl.DataFrame:
-        """The same where rows of an episode may be apart, in the order of their first rows."""
+        """The same where rows of an episode may be apart."""
         action = pl.col(self.layout.action)
         counted = [(action == label).sum().alias(f"{_COUNT}{k}") for k, label in enumerate(self._frequent)]
-        found = self._read(
+        found = self._stored.read(
             self._lazy()
-            .group_by(_EPISODE)
+            .group_by(EPISODE)
             .agg(
                 action.is_not_null().sum().alias("length"),
                 *counted,
@@ -169,10 +190,10 @@ class Scan:
             )
             .sort("first")
         )
-        empty = found.filter(pl.col(_EPISODE).is_null())
+        empty = found.filter(pl.col(EPISODE).is_null())
         if len(empty):
             file, row = empty.select("file", "first").row(0)
-            before = sum(self._counts[:file])
+            before = sum(self._stored.counts[:file])
             raise InputError(
                 f"column '{self.layout.episode}' is empty", where=f"{self.paths[file]}, row {row - before + 1}"
             )
@@ -186,7 +207,7 @@ class Scan:
         torn = found.filter(pl.col("last") - pl.col("first") + 1 != pl.col("rows"))
         if len(torn) and self.layout.step is None:
             raise InputError(
-                f"the rows of episode {torn[_EPISODE][0]} are apart, and no column 'step' tells their order",
+                f"the rows of episode {torn[EPISODE][0]} are apart, and no column 'step' tells their order",
                 where=str(self.paths[torn["file"][0]]),
                 fix="keep the rows of an episode together and in order, or add a column 'step'",
             )
@@ -200,7 +221,7 @@ class Scan:
         if every.select(pl.sum_horizontal(pl.col(frequent).sum())).item() == every["length"].sum():
             distinct = self._frequent
         else:
-            distinct = self._read(pl.concat(self._files).select(pl.col(name).unique()))[name].drop_nulls()
+            distinct = self._stored.read(pl.concat(self._stored.files).select(pl.col(name).unique()))[name].drop_nulls()
         return (
             Columns(Table({name: distinct}, len(distinct), (str(self.paths[0]),), (len(distinct),)))
             .labels(name, "an action")
@@ -211,7 +232,7 @@ class Scan:
     def _frequent(self) -> pl.Series:
         """The most frequent actions, as far as first rows tell."""
         action = self.layout.action
-        found = _head(self.paths[0], [action])[action].drop_nulls().value_counts(sort=True)
+        found = head_of(self.paths[0], [action])[action].drop_nulls().value_counts(sort=True)
         # Of equally frequent ones the first by name: nothing may depend on the order in which threads count.
         return found.sort("count", action, descending=[True, False])[action][:_COUNTED_ACTIONS]
 
@@ -220,69 +241,36 @@ class Scan:
         """The number of steps of the longest episode."""
         return int(self.episodes["length"].to_numpy().max())
 
-    @property
+    @cached_property
     def together(self) -> bool:
         """Whether the rows of every episode stand one after the other."""
         return bool((self.episodes["last"] - self.episodes["first"] + 1 == self.episodes["rows"]).all())
 
-    def _pieces(self, columns: Sequence[str]) -> Iterator[tuple[int, pl.DataFrame]]:
-        """All rows in order, with the number of their file, which no piece goes beyond."""
-        first = 0
-        for file, count in enumerate(self._counts):
-            for start in range(first, first + count, _PIECE):
-                yield file, self._between(start, min(start + _PIECE, first + count), columns)
+    def _stretches(self, episode: str) -> Iterator[Callable[[], Stretch | None]]:
+        """All rows in order, to be looked at: of which episodes they are, none beyond the end of a file."""
+        action, common, first = self.layout.action, self._frequent.to_list(), 0
+
+        def look(file: int, start: int, stop: int) -> Stretch | None:
+            return Stretch.of(file, self._stored.between(start, stop, [episode, action]), episode, action, common)
+
+        for file, count in enumerate(self._stored.counts):
+            for start in range(first, first + count, PART_STEPS):
+                yield partial(look, file, start, min(start + PART_STEPS, first + count))
             first += count
 
-    def _between(self, start: int, stop: int, columns: Sequence[str]) -> pl.DataFrame:
-        """The rows from one number to another, of the files where they are."""
-        ends = np.cumsum(self._counts)
-        files = range(int(np.searchsorted(ends, start, "right")), int(np.searchsorted(ends, stop - 1, "right")) + 1)
-        firsts = ends - self._counts
-        rows = [
-            self._files[k].slice(max(start - int(firsts[k]), 0), stop - max(start, int(firsts[k]))).select(columns)
-            for k in files
-            if self._counts[k]
-        ]
-        return self._read(rows[0] if len(rows) == 1 else pl.concat(rows))
-
-    def _read(self, rows: pl.LazyFrame) -> pl.DataFrame:
-        return guarded(lambda: rows.collect(engine="streaming"), str(self.paths[0]))
-
     @cached_property
-    def _counts(self) -> list[int]:
-        """The rows of every file."""
-        return [_count(path) for path in self.paths]
-
-    @cached_property
-    def _files(self) -> list[pl.LazyFrame]:
-        """The files, each column of the same type in all of them."""
-        files = [_rows(path).select(self.columns) for path in self.paths]
-        if len(files) == 1:
-            return files
-        schema = guarded(lambda: pl.concat(files, how="vertical_relaxed").collect_schema(), str(self.paths[0]))
-        return [file.cast(dict(schema)) for file in files]
+    def _stored(self) -> StoredRows:
+        return StoredRows(self.paths, tuple(self.columns))
 
     def _lazy(self) -> pl.LazyFrame:
         """All rows, each with its number, its file and its episode."""
-        files = [file.with_columns(pl.lit(k, pl.Int32).alias(_FILE)) for k, file in enumerate(self._files)]
+        files = [file.with_columns(pl.lit(k, pl.Int32).alias(_FILE)) for k, file in enumerate(self._stored.files)]
         rows = (files[0] if len(files) == 1 else pl.concat(files)).with_row_index(_ROW)
         own = self.layout.episode
-        return rows.with_columns(pl.col(_ROW if own is None else own).alias(_EPISODE))
+        return rows.with_columns(pl.col(_ROW if own is None else own).alias(EPISODE))
 
 
 def _narrow(counts: pl.Series) -> np.ndarray:
     """In as few bytes as hold them: two or fewer are sorted several times as fast."""
     array = counts.to_numpy()
     return array.astype(np.min_scalar_type(int(array.max())))
-
-
-def _rows(path: Path) -> pl.LazyFrame:
-    return pl.scan_parquet(path, glob=False, hive_partitioning=False)
-
-
-def _count(path: Path) -> int:
-    return guarded(lambda: _rows(path).select(pl.len()).collect().item(), str(path))
-
-
-def _head(path: Path, columns: Sequence[str]) -> pl.DataFrame:
-    return guarded(lambda: _rows(path).head(_LOOKED_AT).select(columns).collect(), str(path))

@@ -10,8 +10,8 @@ from jaxtyping import Float, Int
 from scipy.optimize import minimize
 
 from repbm.core import BehaviorRules, InputError, stream
-from repbm.data import Trajectories, numbered_states
-from repbm.policies._behavior_kinds import KINDS, Kind, by_table
+from repbm.data import Trajectories, found_states, numbered_states
+from repbm.policies._behavior_kinds import EFFORT, KINDS, Chances, Kind, by_table
 
 _COMPARED_WORK = 5_000_000
 """Steps times features times actions that a comparison of kinds may take."""
@@ -36,11 +36,12 @@ class Reliability:
 
 @dataclass(frozen=True, eq=False)
 class LearnedBehavior:
-    """How probable every action was at every logged step.
+    """How probable every action was at every logged step, and in other episodes of the same kind.
 
     Each episode is judged by what the others teach (cross-fitting). Of the kinds, the one under which held-out actions
     are most likely; then calibrated on them: mu = (1 - mixed) p^(1 / temperature) / sum + mixed * share, with `share`
-    how often the log takes each action, so that none is impossible.
+    how often the log takes each action, so that none is impossible. Episodes that taught nothing may be judged by any
+    fold.
     """
 
     kind: str
@@ -50,6 +51,18 @@ class LearnedBehavior:
     temperature: float
     mixed: float
     reliability: Reliability
+    folds: Int[np.ndarray, " episodes"]
+    """The fold of every episode,"""
+    pieces: tuple[Chances, ...]
+    """and what the others teach, for each fold, before it is calibrated."""
+    shares: Float[np.ndarray, " actions"]
+    states: Float[np.ndarray, "states dimensions"] | None = None
+    """The states that a table knows by number; None where observations are looked at."""
+
+    @property
+    def effort(self) -> int:
+        """How long it takes to be asked, in multiples of what trees take."""
+        return EFFORT.get(self.kind, 1)
 
     def __repr__(self) -> str:
         return f"LearnedBehavior({self.kind}, probabilities off by {self.reliability.relative_error:.1%})"
@@ -57,6 +70,18 @@ class LearnedBehavior:
     def logged(self, data: Trajectories) -> Float[np.ndarray, " steps"]:
         """The probability of the action that was taken."""
         return self.probabilities[np.arange(len(data.rewards)), data.actions.codes]
+
+    def elsewhere(self, data: Trajectories, folds: Int[np.ndarray, " episodes"]) -> Float[np.ndarray, "steps actions"]:
+        """The probabilities of all actions at every step of other episodes, each judged by what is known without this
+        fold. Actions must have the codes of the log that taught."""
+        x = _features(data) if self.states is None else _numbers(self.states, data)
+        fold = np.repeat(folds, data.lengths)
+        guessed = np.empty((len(x), len(self.shares)))
+        for k, piece in enumerate(self.pieces):
+            own = np.flatnonzero(fold == k)
+            if len(own):
+                guessed[own] = piece(x[own])
+        return _calibrated(guessed, self.shares, self.temperature, self.mixed)
 
 
 def learn_behavior(
@@ -85,14 +110,23 @@ def learn_behavior(
         trial.add(name, kind, seen[few])
     best = trial.best
     if len(few) == len(codes) <= rules.learned_steps:
-        guessed = trial.guesses[best]
+        guessed, pieces = trial.guesses[best], trial.pieces[best]
     else:
-        guessed = _cross_fitted(*kinds[best], codes, fold, actions, rules.learned_steps)
+        guessed, pieces = _cross_fitted(*kinds[best], codes, fold, actions, rules.learned_steps)
     shares = np.bincount(codes, minlength=actions) / len(codes)
     temperature, mixed, _ = _calibration(guessed[few], codes[few], shares)
     probabilities = _calibrated(guessed, shares, temperature, mixed)
     return LearnedBehavior(
-        best, trial.likelihoods, probabilities, temperature, mixed, reliability(probabilities[few], codes[few], rules)
+        best,
+        trial.likelihoods,
+        probabilities,
+        temperature,
+        mixed,
+        reliability(probabilities[few], codes[few], rules),
+        folds=fold[data.starts],
+        pieces=tuple(pieces[k] for k in range(count)),
+        shares=shares,
+        states=found[0] if found is not None and best == "table" else None,
     )
 
 
@@ -118,6 +152,12 @@ def _features(data: Trajectories) -> Float[np.ndarray, "steps features"]:
     return np.column_stack([data.observations, data.steps])
 
 
+def _numbers(states: Float[np.ndarray, "states dimensions"], data: Trajectories) -> Float[np.ndarray, "steps 1"]:
+    """The number of the state of every step; -1 for one that is not among these."""
+    place, known = found_states(states, data.observations)
+    return np.where(known, place, -1.0)[:, None]
+
+
 @dataclass
 class _Trial:
     """Kinds of behavior, compared on held-out steps; one that falls far behind is given up after two folds."""
@@ -127,7 +167,9 @@ class _Trial:
     actions: int
     rules: BehaviorRules
     guesses: dict[str, Float[np.ndarray, "steps actions"]] = field(default_factory=dict)
-    """Of kinds that were not given up."""
+    """Of kinds that were not given up,"""
+    pieces: dict[str, dict[int, Chances]] = field(default_factory=dict)
+    """and what they learned without each fold."""
     losses: dict[str, Float[np.ndarray, " steps"]] = field(default_factory=dict)
     """-log likelihood of every action, of these kinds."""
     likelihoods: dict[str, float] = field(default_factory=dict)
@@ -141,21 +183,24 @@ class _Trial:
         folds = np.unique(self.fold)
         first = np.isin(self.fold, folds[:2])
         guessed = np.empty((len(x), self.actions))
-        self._fill(guessed, kind, x, folds[:2])
+        pieces = self._fill(guessed, kind, x, folds[:2])
         if self.guesses and len(folds) > 2:
             behind = self._losses(guessed, first) - self.losses[self.best][first]
             if behind.mean() > self.rules.given_up * behind.std() / np.sqrt(len(behind)):
                 self.likelihoods[name] = self.likelihoods[self.best] - float(behind.mean())
                 return
-        self._fill(guessed, kind, x, folds[2:])
-        self.guesses[name] = guessed
+        pieces |= self._fill(guessed, kind, x, folds[2:])
+        self.guesses[name], self.pieces[name] = guessed, pieces
         self.losses[name] = self._losses(guessed, np.ones(len(x), dtype=bool))
         self.likelihoods[name] = -float(self.losses[name].mean())
 
-    def _fill(self, guessed: np.ndarray, kind: Kind, x: np.ndarray, folds: Int[np.ndarray, " some"]) -> None:
-        told = _cross_fitted(kind, x, self.codes, self.fold, self.actions, len(x), folds)
+    def _fill(
+        self, guessed: np.ndarray, kind: Kind, x: np.ndarray, folds: Int[np.ndarray, " some"]
+    ) -> dict[int, Chances]:
+        told, pieces = _cross_fitted(kind, x, self.codes, self.fold, self.actions, len(x), folds)
         own = np.isin(self.fold, folds)
         guessed[own] = told[own]
+        return pieces
 
     def _losses(self, guessed: np.ndarray, rows: np.ndarray) -> Float[np.ndarray, " some"]:
         shares = np.bincount(self.codes, minlength=self.actions) / len(self.codes)
@@ -172,14 +217,15 @@ def _cross_fitted(
     actions: int,
     most: int,
     folds: Int[np.ndarray, " some"] | None = None,
-) -> Float[np.ndarray, "steps actions"]:
+) -> tuple[Float[np.ndarray, "steps actions"], dict[int, Chances]]:
     """What the other folds teach about every step, from at most so many of their steps; of all folds, or these."""
-    result = np.empty((len(x), actions))
+    result, pieces = np.empty((len(x), actions)), {}
     for k in np.unique(fold) if folds is None else folds:
         others, own = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
         learned = others[:: -(-len(others) // most)] if len(others) else own
-        result[own] = kind(x[learned], codes[learned], actions)(x[own])
-    return result
+        pieces[int(k)] = kind(x[learned], codes[learned], actions)
+        result[own] = pieces[int(k)](x[own])
+    return result, pieces
 
 
 def _calibrated(

@@ -98,6 +98,9 @@ KINDS: Mapping[str, Kind] = {
 }
 """Those that need nothing but numbers; the one that takes longest comes last."""
 
+EFFORT: Mapping[str, int] = {"neighbors": 20}
+"""Kinds that take many times as long to be asked as the others, and about how many times."""
+
 
 def _shares(taken: Int[np.ndarray, " steps"], actions: int) -> Float[np.ndarray, " actions"]:
     return np.bincount(taken, minlength=actions) / max(len(taken), 1)
