@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
-from sklearn.ensemble import ExtraTreesRegressor
 
 from repbm.core import RatioRules, in_threads, stream
+from repbm.critics._forest import Forest
 from repbm.data import Trajectories, few_states, found_states, numbered_states
 from repbm.estimators import Case, Weights
 
@@ -119,20 +119,17 @@ class _Constant:
 
 @dataclass(frozen=True, eq=False)
 class _Forest:
-    trees: ExtraTreesRegressor
+    trees: Forest
 
     @classmethod
     def of(cls, data: Trajectories, before: np.ndarray, others: np.ndarray, seed: int, rules: RatioRules) -> _Forest:
         if len(others) > rules.most_steps:
             others = np.sort(stream(seed, "ratio").choice(others, rules.most_steps, replace=False))
-        forest = ExtraTreesRegressor(
-            rules.trees, min_samples_leaf=rules.smallest_leaf, max_features=rules.columns, random_state=0
-        )
         inputs = np.column_stack([data.steps[others], data.observations[others]])
-        return cls(forest.fit(inputs, before[others]))
+        return cls(Forest.grown(inputs, before[others], rules.trees, rules.smallest_leaf, rules.columns))
 
     def __call__(self, steps: np.ndarray, states: np.ndarray) -> Float[np.ndarray, " some"]:
-        return self.trees.predict(np.column_stack([steps, states]))
+        return self.trees(np.column_stack([steps, states]))
 
 
 @dataclass(frozen=True, eq=False)
