@@ -92,10 +92,9 @@ class Sums:
                 for other in range(actions if onward else 0):
                     chance = np.where(part.onward[here], problem.discount * part.policy[here, other], 0.0)
                     used = np.flatnonzero(chance)
-                    rows_used = slice(None) if len(used) == len(chance) else used
                     if len(used):
-                        expected = following[here][rows_used] * chance[rows_used, None]
-                        cross[fold, action, :, other] += x[here][rows_used].T @ expected
+                        expected = following[here][used] * chance[used, None]
+                        cross[fold, action, :, other] += x[here][used].T @ expected
         return cls(gram, paid, cross.reshape(folds, actions, size, -1))
 
     def moments(
