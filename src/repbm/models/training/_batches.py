@@ -10,19 +10,15 @@ from jaxtyping import Array, Float, Int
 
 from repbm.models.objectives._distances import IPM
 from repbm.models.training._networks import Network
-from repbm.models.training._rows import Batch, Members, Rows
-
-Compared = tuple[Int[Array, " strata"], Float[Array, "strata both dimensions"]]
-"""Steps, and states of factual and then of counterfactual episodes there."""
+from repbm.models.training._rows import Members, Rows
 
 
-def step_losses(network: Network, rows: Batch) -> Float[Array, " batch"]:
+def step_losses(network: Network, rows: Rows, index: Int[Array, " batch"]) -> Float[Array, " batch"]:
     """l_t of some rows: squared error of the reward, plus that of the change of state (a mean over dimensions)."""
-    predicted = network.outcomes(network.features(rows.states))
-    # Where the action is the logged one; its gradient is a selection, too, which is faster than one by numbers.
-    own = rows.actions[:, None, None] == jnp.arange(predicted.shape[1])[:, None]
-    squares = (jnp.where(own, predicted, 0.0).sum(axis=1) - rows.outcomes) ** 2
-    return squares[:, 0] + jnp.where(rows.followed, squares[:, 1:].mean(axis=1), 0.0)
+    predicted = network.outcomes(network.features(jnp.asarray(rows.states)[index]))
+    taken = predicted[jnp.arange(len(index)), jnp.asarray(rows.actions)[index]]
+    squares = (taken - jnp.asarray(rows.outcomes)[index]) ** 2
+    return squares[:, 0] + jnp.where(jnp.asarray(rows.followed)[index], squares[:, 1:].mean(axis=1), 0.0)
 
 
 def parameter_penalty(network: Network, member: Members) -> Float[Array, ""]:
@@ -41,23 +37,18 @@ class PaperBatches:
     batch: int = 64
     distances: tuple[IPM, ...] = ()
 
-    def drawn(self, member: Members, rows: Rows, key: Array) -> tuple[Int[Array, ""], Batch]:
-        """A step, and rows of it."""
+    def __call__(self, network: Network, member: Members, rows: Rows, key: Array) -> Float[Array, ""]:
         which, within = jax.random.split(key)
         step = jnp.asarray(rows.chosen)[jax.random.randint(which, (), 0, rows.choices, jnp.int32)]
         first, end = jnp.asarray(rows.offsets)[step], jnp.asarray(rows.offsets)[step + 1]
-        return step, rows.taken(jax.random.randint(within, (self.batch,), first, end, jnp.int32))
-
-    def __call__(
-        self, network: Network, member: Members, rows: Rows, drawn: tuple[Int[Array, ""], Batch]
-    ) -> Float[Array, ""]:
-        step, batch = drawn
-        weights = member.behavior + member.target * batch.marginal
-        loss = (weights * step_losses(network, batch)).mean() + parameter_penalty(network, member)
+        index = jax.random.randint(within, (self.batch,), first, end, jnp.int32)
+        weights = member.behavior + member.target * jnp.asarray(rows.marginal)[index]
+        loss = (weights * step_losses(network, rows, index)).mean() + parameter_penalty(network, member)
         if self.distances:
-            z = jnp.asarray(network.representation(batch.states))
+            z = jnp.asarray(network.representation(jnp.asarray(rows.states)[index]))
+            groups = jnp.asarray(rows.factual)[index], jnp.asarray(rows.counterfactual)[index]
             for k, distance in enumerate(self.distances):
-                loss += member.alpha[k, step] * distance(z, batch.factual, batch.counterfactual)
+                loss += member.alpha[k, step] * distance(z, *groups)
         return loss
 
 
@@ -75,47 +66,29 @@ class SampledBatches:
     strata: int = 4
     group: int = 32
 
-    def drawn(self, member: Members, rows: Rows, key: Array) -> tuple[Batch, Compared | None]:
-        """Rows for both risks, and groups of single steps for the distances."""
+    def __call__(self, network: Network, member: Members, rows: Rows, key: Array) -> Float[Array, ""]:
         one, two, three = jax.random.split(key, 3)
         logged = jax.random.randint(one, (self.batch,), 0, rows.count, jnp.int32)
         followed = rows.factual_draws(two, self.batch)
         share = member.behavior / (member.behavior + member.target)
         places = (jnp.arange(self.batch) + 0.5) / self.batch
-        batch = rows.taken(jnp.where(places < share, logged, followed))
-        if not self.distances:
-            return batch, None
-        return batch, jax.vmap(lambda k: self._compared(rows, k))(jax.random.split(three, self.strata))
-
-    def __call__(
-        self, network: Network, member: Members, rows: Rows, drawn: tuple[Batch, Compared | None]
-    ) -> Float[Array, ""]:
-        batch, groups = drawn
-        loss = step_losses(network, batch).mean() + parameter_penalty(network, member)
-        if groups is not None:
-            loss += jax.vmap(lambda one: self._balance(network, member, rows, *one))(groups).mean()
+        index = jnp.where(places < share, logged, followed)
+        loss = step_losses(network, rows, index).mean() + parameter_penalty(network, member)
+        if self.distances:
+            keys = jax.random.split(three, self.strata)
+            loss += jax.vmap(lambda k: self._balance(network, member, rows, k))(keys).mean()
         return loss
 
-    def _compared(self, rows: Rows, key: Array) -> tuple[Int[Array, ""], Float[Array, "both dimensions"]]:
+    def _balance(self, network: Network, member: Members, rows: Rows, key: Array) -> Float[Array, ""]:
         which, one, two = jax.random.split(key, 3)
         step = jnp.asarray(rows.compared)[jax.random.randint(which, (), 0, rows.comparisons, jnp.int32)]
         index = jnp.concatenate(
             [rows.factual_draws(one, self.group, step), rows.counterfactual_draws(two, self.group, step)]
         )
-        return step, jnp.asarray(rows.states)[index]
-
-    def _balance(
-        self,
-        network: Network,
-        member: Members,
-        rows: Rows,
-        step: Int[Array, ""],
-        states: Float[Array, "both dimensions"],
-    ) -> Float[Array, ""]:
-        z = jnp.asarray(network.representation(states))
+        z = jnp.asarray(network.representation(jnp.asarray(rows.states)[index]))
         # A log in which nobody leaves the policy has no step to compare.
         here = jnp.where(rows.comparisons > 0, 1.0, 0.0).astype(z.dtype)
-        first = jnp.where(jnp.arange(len(states)) < self.group, here, 0.0)
+        first = jnp.where(jnp.arange(len(index)) < self.group, here, 0.0)
         distances = [distance(z, first, here - first) for distance in self.distances]
         return sum(
             (member.alpha[k, step] * distance for k, distance in enumerate(distances)), start=jnp.zeros((), z.dtype)
@@ -130,8 +103,9 @@ class HeldOutRisk:
     """
 
     def __call__(self, network: Network, member: Members, rows: Rows) -> Float[Array, ""]:
-        losses = step_losses(network, rows.every)
-        real = jnp.arange(len(losses)) < rows.count
+        every = jnp.arange(len(rows.actions))
+        losses = step_losses(network, rows, every)
+        real = every < rows.count
         plain = jnp.where(real, losses, 0.0).sum() / rows.count
         mass = jnp.asarray(rows.marginal).sum()
         weighted = (rows.marginal * losses).sum() / jnp.where(mass > 0, mass, 1.0)

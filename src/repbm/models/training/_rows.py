@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 
 import equinox as eqx
 import jax
@@ -42,18 +41,6 @@ class Draws(eqx.Module):
         high = _TICKS if step is None else jnp.asarray(self.high)[step]
         ticks = jax.random.randint(key, (count,), low, high, jnp.int32)
         return jnp.clip(jnp.searchsorted(self.ends, ticks, side="right"), 0, len(self.ends) - 1)
-
-
-class Batch(eqx.Module):
-    """Some rows: what a loss of them looks at."""
-
-    states: Float[Array, "*batch dimensions"]
-    actions: Int[Array, " *batch"]
-    outcomes: Float[Array, "*batch outputs"]
-    followed: Bool[Array, " *batch"]
-    marginal: Float[Array, " *batch"]
-    factual: Float[Array, " *batch"]
-    counterfactual: Float[Array, " *batch"]
 
 
 class Rows(eqx.Module):
@@ -130,15 +117,6 @@ class Rows(eqx.Module):
             factual_draws=draws[0],
             counterfactual_draws=draws[1],
         )
-
-    def taken(self, index: Int[Array, " *batch"]) -> Batch:
-        """The rows with these numbers."""
-        return Batch(*(jnp.asarray(getattr(self, field.name))[index] for field in fields(Batch)))
-
-    @property
-    def every(self) -> Batch:
-        """All of them, padding included."""
-        return Batch(*(jnp.asarray(getattr(self, field.name)) for field in fields(Batch)))
 
 
 def _shares(values: np.ndarray, totals: np.ndarray) -> np.ndarray:

@@ -41,10 +41,6 @@ class Arrivals(eqx.Module):
         )
 
 
-Sides = tuple[Float[Array, "both dimensions"], Float[Array, "both dimensions"], Bool[Array, " both"]]
-"""Where steps led, where they came from, and whether they ended an episode."""
-
-
 @dataclass(frozen=True)
 class HalfEnded:
     """The mean logistic loss of `batch` steps of any kind and as many that ended an episode.
@@ -54,17 +50,13 @@ class HalfEnded:
 
     batch: int = 64
 
-    def drawn(self, member: None, arrivals: Arrivals, key: Array) -> Sides:
+    def __call__(self, network: TerminationNetwork, member: None, arrivals: Arrivals, key: Array) -> Float[Array, ""]:
         one, two = jax.random.split(key)
         last = jax.random.randint(one, (self.batch,), 0, arrivals.ends, jnp.int32)
         other = jax.random.randint(two, (self.batch,), arrivals.ends, arrivals.count, jnp.int32)
         index = jnp.concatenate([last, other])
-        after, before, ended = (jnp.asarray(each) for each in (arrivals.next_states, arrivals.states, arrivals.ended))
-        return after[index], before[index], ended[index]
-
-    def __call__(self, network: TerminationNetwork, member: None, arrivals: Arrivals, drawn: Sides) -> Float[Array, ""]:
-        after, before = (network.scores(side) for side in drawn[:2])
-        signed = jnp.concatenate([jnp.where(drawn[2], after, -after), -before])
+        after, before = (network.scores(side[index]) for side in (arrivals.next_states, arrivals.states))
+        signed = jnp.concatenate([jnp.where(arrivals.ended[index], after, -after), -before])
         return jnp.asarray(jax.nn.softplus(-signed).mean())
 
 
