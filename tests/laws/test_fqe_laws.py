@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from repbm.core import InputError
-from repbm.critics import ActionValueCritic, ActionValues, FQENetwork, fit_fqe
+from repbm.critics import ActionValueCritic, FQENetwork, fit_fqe
 from repbm.data import Categorical, Trajectories
 from repbm.estimators import Case, DirectMethod
 from repbm.policies import ActionColumn, CallablePolicy, TabularPolicy
@@ -92,28 +91,11 @@ def test_network_fitted_q_comes_near() -> None:
     start = np.linspace(-1, 1, 9)
     found = values(start[:, None], np.full(9, 8))[:, 1]
     assert np.abs(found - drift_value(start)).max() < 0.5
-    again = ActionValues.of_arrays(values.arrays())
-    np.testing.assert_array_equal(again(start[:, None], np.full(9, 8))[:, 1], found)
 
 
 def test_fitted_q_needs_a_policy_that_acts() -> None:
     with pytest.raises(InputError, match="act in any state"):
         fit_fqe(drifting(), ActionColumn("a"), 1.0, 8)
-
-
-def test_values_survive_storing(tmp_path: Path) -> None:
-    data = drifting()
-    table = WORLDS[0]
-    for values, observations in (
-        (fit_fqe(data, UPWARD, 1.0, 8), data.observations),
-        (fit_fqe(table.data, TabularPolicy(table.policy), 0.9, 3), table.data.observations),
-    ):
-        np.savez(tmp_path / "values.npz", allow_pickle=False, **values.arrays())
-        with np.load(tmp_path / "values.npz") as stored:
-            again = ActionValues.of_arrays(stored)
-        left = np.full(len(observations), 2)
-        np.testing.assert_array_equal(again(observations, left), values(observations, left))
-        assert again.labels == values.labels
 
 
 def test_a_critic_names_the_action_it_does_not_know() -> None:

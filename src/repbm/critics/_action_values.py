@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int, Num
 
-from repbm.core import InputError, Label
+from repbm.core import Label
 from repbm.data import annuity, found_states, return_bounds
 from repbm.models.regression._features import exponents, features
 
@@ -19,16 +18,10 @@ _ROWS = 1 << 14
 class ActionFunction(ABC):
     """A function of observations and steps left to one number an action, made of plain arrays."""
 
-    kind: str
-
     @abstractmethod
     def __call__(
         self, observations: Float[np.ndarray, "batch dimensions"], left: Int[np.ndarray, " batch"]
     ) -> Float[np.ndarray, "batch actions"]: ...
-
-    @abstractmethod
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Everything that `of_arrays` needs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +33,6 @@ class PolynomialValues(ActionFunction):
     half_width: Float[np.ndarray, " inputs"]
     coefficients: Float[np.ndarray, "features actions"]
     degree: int
-    kind = "polynomial"
 
     def __call__(self, observations: np.ndarray, left: np.ndarray) -> np.ndarray:
         powers = exponents(len(self.center), self.degree)
@@ -50,19 +42,6 @@ class PolynomialValues(ActionFunction):
             positions = (np.column_stack([observations[block], left[block]]) - self.center) / self.half_width
             result[block] = features(positions, powers, np) @ self.coefficients
         return result
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        degree = np.array(self.degree)
-        return {
-            "center": self.center,
-            "half_width": self.half_width,
-            "coefficients": self.coefficients,
-            "degree": degree,
-        }
-
-    @classmethod
-    def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> PolynomialValues:
-        return cls(arrays["center"], arrays["half_width"], arrays["coefficients"], int(arrays["degree"]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +53,6 @@ class StepwiseValues(ActionFunction):
     powers: Int[np.ndarray, "features dimensions"]
     coefficients: Float[np.ndarray, "horizon actions features"]
     """Row h - 1 for h steps left."""
-    kind = "stepwise"
 
     def __call__(self, observations: np.ndarray, left: np.ndarray) -> np.ndarray:
         result = np.empty((len(observations), self.coefficients.shape[1]))
@@ -87,13 +65,6 @@ class StepwiseValues(ActionFunction):
                 result[rows[first:last]] = x[first:last] @ self.coefficients[number - 1].T
         return result
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        return {name: getattr(self, name) for name in ("center", "half_width", "powers", "coefficients")}
-
-    @classmethod
-    def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> StepwiseValues:
-        return cls(arrays["center"], arrays["half_width"], arrays["powers"], arrays["coefficients"])
-
 
 @dataclass(frozen=True, eq=False)
 class TableValues(ActionFunction):
@@ -102,18 +73,10 @@ class TableValues(ActionFunction):
     states: Float[np.ndarray, "states dimensions"]
     table: Float[np.ndarray, "horizon states actions"]
     """Row h - 1 for h steps left."""
-    kind = "table"
 
     def __call__(self, observations: np.ndarray, left: np.ndarray) -> np.ndarray:
         place, known = found_states(self.states, observations)
         return np.where(known[:, None], self.table[left - 1, place], self.table.mean(axis=1)[left - 1])
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        return {"states": self.states, "table": self.table}
-
-    @classmethod
-    def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> TableValues:
-        return cls(arrays["states"], arrays["table"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,31 +89,12 @@ class NetworkValues(ActionFunction):
     discount: float
     weights: tuple[Float[np.ndarray, "_ _"], ...]
     biases: tuple[Float[np.ndarray, " _"], ...]
-    kind = "network"
 
     def __call__(self, observations: np.ndarray, left: np.ndarray) -> np.ndarray:
         hidden = (np.column_stack([observations, left]) - self.center) / self.spread
         for k, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             hidden = (np.tanh(hidden) if k else hidden) @ weight.T + bias
         return annuity(self.discount, left)[:, None] * self.scale * hidden
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        layers = {f"weight{k}": weight for k, weight in enumerate(self.weights)}
-        layers |= {f"bias{k}": bias for k, bias in enumerate(self.biases)}
-        rest = {"center": self.center, "spread": self.spread, "numbers": np.array([self.scale, self.discount])}
-        return layers | rest
-
-    @classmethod
-    def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> NetworkValues:
-        count = sum(name.startswith("weight") for name in arrays)
-        scale, discount = arrays["numbers"].tolist()
-        weights, biases = (tuple(arrays[f"{part}{k}"] for k in range(count)) for part in ("weight", "bias"))
-        return cls(arrays["center"], arrays["spread"], scale, discount, weights, biases)
-
-
-_KINDS: dict[str, Callable[[Mapping[str, np.ndarray]], ActionFunction]] = {
-    kind.kind: kind.of_arrays for kind in (PolynomialValues, StepwiseValues, TableValues, NetworkValues)
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,24 +119,3 @@ class ActionValues:
         found = self.function(np.asarray(observations, dtype=np.float64), left)
         low, high = return_bounds(self.rewards, self.discount, left)
         return np.clip(found, low[:, None], high[:, None])
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Plain arrays, for `numpy.savez`; `of_arrays` makes the same values of them."""
-        return {
-            "kind": np.array(self.function.kind),
-            "labels": np.array([str(label) for label in self.labels]),
-            "label_numbers": np.array([not isinstance(label, str) for label in self.labels]),
-            "horizon": np.array(self.horizon),
-            "known": np.array([self.discount, *self.rewards]),
-        } | {f"function_{name}": array for name, array in self.function.arrays().items()}
-
-    @classmethod
-    def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> ActionValues:
-        kind = str(arrays["kind"])
-        if kind not in _KINDS:
-            raise InputError(f"there are no action values of kind '{kind}'", fix=f"use one of {', '.join(_KINDS)}")
-        own = {name.removeprefix("function_"): arrays[name] for name in arrays if name.startswith("function_")}
-        pairs = zip(arrays["labels"].tolist(), arrays["label_numbers"].tolist(), strict=True)
-        labels = tuple(int(label) if number else label for label, number in pairs)
-        discount, low, high = arrays["known"].tolist()
-        return cls(_KINDS[kind](own), labels, int(arrays["horizon"]), discount, (low, high))
