@@ -363,6 +363,23 @@ class FittedQRules:
     cut at every step of the log, not at a sample of them. Convention: a polynomial that only misses is nearer."""
     most_cells: int = 1 << 24
     """Of a long log at so many numbers of features, 128 MB, at the most."""
+    trees: int = 40
+    """What polynomials miss is told by so many trees, each of half of the episodes,"""
+    forest_steps: int = 20_000
+    """of so many steps,"""
+    smallest_leaf: int = 5
+    """with so many of these a leaf at the least,"""
+    most_leaves: int = 400
+    """and about so many leaves at the most,"""
+    most_means: int = 1 << 22
+    """fewer where all of them, for all actions and numbers of steps left, would be more than this: 16 MB a critic."""
+    few_trees: int = 10
+    """So few trees"""
+    few_steps: int = 4_000
+    """of so few steps show first whether there is anything to tell."""
+    forest_evidence: float = 2.0
+    """Trees are heard if what they say of episodes that they do not know is right by more than so many standard
+    errors."""
 
 
 @dataclass(frozen=True)

@@ -40,11 +40,12 @@ def fit_fqe(
     network: FQENetwork | None = None,
     seed: int = 0,
     rules: FittedQRules = FittedQRules(),  # noqa: B008 - frozen
+    forests: bool = False,
 ) -> ActionValues:
     """Q of the policy, fitted to the log.
 
     By dynamic programming in the counts of the log where its one observation takes few whole values; else by
-    polynomials in closed form, or by a `network` where one is given.
+    polynomials in closed form, or by a `network` where one is given. With `forests` these tell what polynomials miss.
     """
     transitions = BellmanTable.of(data, policy, horizon)
     rewards = (float(data.rewards.min()), float(data.rewards.max()))
@@ -58,5 +59,5 @@ def fit_fqe(
         world = fit_tabular(data, None, AM, horizon)
         function = TableValues(world.states, world.action_values(policy, discount))
     else:
-        function = polynomial_values(transitions, actions, discount, rewards, horizon, seed, rules)
+        function = polynomial_values(transitions, actions, discount, rewards, horizon, seed, rules, forests)
     return ActionValues(function, data.actions.labels, horizon, discount, rewards)

@@ -8,10 +8,11 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from repbm.core import FittedQRules, stream
-from repbm.critics._action_values import StepwiseValues
+from repbm.critics._action_values import ActionFunction, StepwiseValues
 from repbm.critics._bellman import BellmanTable
 from repbm.critics._bellman_sums import Problem, Sample, Sums
 from repbm.critics._fqe_columns import relevant_columns
+from repbm.critics._fqe_forest import completed
 from repbm.critics._fqe_time import changes_with_time, values_by_step
 from repbm.critics._ridge_choice import SELDOM, RidgeChoice
 from repbm.models.regression._features import exponents, highest_degree
@@ -30,7 +31,8 @@ def polynomial_values(
     horizon: int,
     seed: int,
     rules: FittedQRules = FittedQRules(),  # noqa: B008 - frozen
-) -> StepwiseValues:
+    forests: bool = False,
+) -> ActionFunction:
     """Q with one step left, then two, and so on: each by regressions on r + gamma sum_a' pi(a' | s') Q(s', a', h - 1).
 
     Every regression uses all steps of the log, since a step does the same whenever it is taken. Degree and penalty are
@@ -43,10 +45,15 @@ def polynomial_values(
     powers, sets = _features(problem, seed, rules)
     found = _pooled(problem, powers, sets, seed, rules)
     if changes_with_time(problem, powers, found, rules):
-        found = values_by_step(problem, powers, sets, found, rules)
-    needed = np.flatnonzero((found != 0).any(axis=(0, 1)))
+        return _values(problem, powers, values_by_step(problem, powers, sets, found, rules))
+    values = _values(problem, powers, found)
+    return completed(problem, values, seed, rules) if forests else values
+
+
+def _values(problem: Problem, powers: np.ndarray, coefficients: np.ndarray) -> StepwiseValues:
+    needed = np.flatnonzero((coefficients != 0).any(axis=(0, 1)))
     needed = needed if len(needed) else np.array([0])
-    return StepwiseValues(box.center, box.half_width, powers[needed], found[:, :, needed])
+    return StepwiseValues(problem.box.center, problem.box.half_width, powers[needed], coefficients[:, :, needed])
 
 
 def _pooled(

@@ -144,7 +144,9 @@ class MarginalFit:
 
     def _fitted(self, part: Case) -> ActionValueCritic:
         rules = self.thresholds.fitted_q
-        found = fit_fqe(part.data, part.policy, part.discount, part.most_steps, seed=self.seed, rules=rules)
+        found = fit_fqe(
+            part.data, part.policy, part.discount, part.most_steps, seed=self.seed, rules=rules, forests=True
+        )
         return ActionValueCritic(found, self.name)
 
 
