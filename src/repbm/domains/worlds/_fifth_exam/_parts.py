@@ -1,4 +1,4 @@
-"""What the worlds of the exam share: types, small functions, and the people whose habits make the logs."""
+"""What the worlds of the fifth exam share: types, small functions, and the people whose habits make the logs."""
 
 from __future__ import annotations
 
