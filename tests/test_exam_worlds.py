@@ -13,12 +13,13 @@ from repbm.data import Trajectories
 from repbm.domains.worlds import EXAM, World
 
 SEEDS = (0, 1)
-NO_OVERLAP, HIDDEN_CAUSE = "course-placement", "calf-barn"
-LOSING_SIGHT = ("tooth-record", "reading-referral")
-NO_LAST_STATE = ("ramp-metering", "book-promotion")
-HALF_SEEN = "fever-clinic"
-PARTLY_SEEN = (HALF_SEEN, HIDDEN_CAUSE)
-NO_PROPENSITIES = ("ventilator-weaning", "slow-nitrogen", "concrete-pour", "book-promotion", HIDDEN_CAUSE)
+GAPS = ("crane-lifts", "joint-injection", "season-markdown", "interpreter-desk")
+HIDDEN_CAUSE, HALF_SEEN = "wound-dressing", "migraine-diary"
+UNANSWERABLE = (*GAPS, HIDDEN_CAUSE)
+PARTLY_SEEN = (HIDDEN_CAUSE, HALF_SEEN)
+LOSING_SIGHT = ("dialysis-sessions", HALF_SEEN)
+NO_LAST_STATE = ("eye-injections",)
+NO_PROPENSITIES = ("banner-sites", "language-app", "eye-injections", "interpreter-desk", HALF_SEEN, HIDDEN_CAUSE)
 LEAST = 0.03
 every_family = pytest.mark.parametrize("name", EXAM)
 
@@ -71,7 +72,7 @@ def test_logs_are_sound(name: str, seed: int) -> None:
     assert 1 <= log.observations.shape[1] <= 30
     assert (log.observations.shape[1] < starts.shape[1]) == (name in PARTLY_SEEN)
     assert 2 <= world.actions <= 5
-    assert 1 <= world.horizon <= 80
+    assert 1 <= world.horizon <= 40
     assert np.diff(log.offsets).max() <= world.horizon
     assert np.isfinite(log.observations).all()
     assert np.isfinite(log.rewards).all()
@@ -81,13 +82,13 @@ def test_logs_are_sound(name: str, seed: int) -> None:
     cut_short = ~log.terminated & (np.diff(log.offsets) < world.horizon)
     assert cut_short.any() == (name in LOSING_SIGHT)
     assert np.ptp(world.returns(starts, np.random.default_rng(17))) > 0.0
-    assert world.answerable == (name not in (NO_OVERLAP, HIDDEN_CAUSE))
+    assert world.answerable == (name not in UNANSWERABLE)
 
 
 @every_family
 @pytest.mark.parametrize("seed", SEEDS)
 def test_policies_differ_from_the_behavior_and_keep_to_what_is_logged(name: str, seed: int) -> None:
-    world, states = drawn(name, seed), drawn(name, seed).initial(100, np.random.default_rng(5))
+    world, states = drawn(name, seed), drawn(name, seed).initial(300, np.random.default_rng(5))
     generator, never, largest = np.random.default_rng(6), 0, 0.0
     for _ in range(min(world.horizon, 12)):
         usual, wanted = world.behavior(states), world.policy(world.observe(states))
@@ -96,13 +97,13 @@ def test_policies_differ_from_the_behavior_and_keep_to_what_is_logged(name: str,
             assert (chances >= 0.0).all()
             np.testing.assert_allclose(chances.sum(axis=1), 1.0, atol=1e-9)
         never += int(((usual == 0.0) & (wanted > 0.0)).sum())
-        assert name == NO_OVERLAP or (usual[wanted > 0.0] >= LEAST).all()
+        assert name in GAPS or (usual[wanted > 0.0] >= LEAST).all()
         largest = max(largest, float(np.abs(usual - wanted).max()))
         states, _, ended = world.step(states, draw(wanted, generator), generator)
         states = states[~ended]
         if not len(states):
             break
-    assert (never > 0) == (name == NO_OVERLAP)
+    assert (never > 0) == (name in GAPS)
     assert largest > 0.01
 
 
@@ -117,7 +118,7 @@ def test_propensities_are_those_of_the_actions(name: str) -> None:
     surprise = np.eye(world.actions)[codes[first]] - chances
     errors = np.sqrt((chances * (1.0 - chances)).sum(axis=0)) + 1e-9
     assert (np.abs(surprise.sum(axis=0)) < 5.0 * errors).all()
-    if name != NO_OVERLAP:
+    if name not in GAPS:
         ratios = world.policy(log.observations)[np.arange(len(codes)), codes] / log.behavior
         assert abs(ratios.mean() - 1.0) < 6.0 * ratios.std() / np.sqrt(len(ratios)) + 1e-9
 
@@ -137,7 +138,7 @@ def test_two_ways_to_the_truth_agree(name: str) -> None:
     assert apart(returns_of(log, world.discount), told + 1e-12 * np.arange(len(told))) < 5.0
 
 
-@pytest.mark.parametrize("name", [name for name in EXAM if name != NO_OVERLAP])
+@pytest.mark.parametrize("name", [name for name in EXAM if name not in GAPS])
 def test_weighing_a_log_tells_the_same_truth(name: str) -> None:
     """With the true propensities and episodes that are all seen to their end.
 
@@ -170,13 +171,13 @@ def test_most_answerable_logs_hold_episodes_enough() -> None:
     """The effective size of plain weights of whole episodes, as a share of them."""
     shares = []
     for name in EXAM:
-        if name in (NO_OVERLAP, HIDDEN_CAUSE):
+        if name in UNANSWERABLE:
             continue
         log, _ = logged(name, 0)
         weights = weights_of(drawn(name, 0), log)
         shares.append(weights.sum() ** 2 / (weights**2).sum() / len(weights))
-    assert np.mean(np.array(shares) > 0.1) > 0.8
-    assert max(shares) < 0.9
+    assert np.mean(np.array(shares) > 0.05) > 0.8
+    assert max(shares) < 0.6
 
 
 def adjusted(world: World, log: Trajectories) -> float:
@@ -197,61 +198,88 @@ def adjusted(world: World, log: Trajectories) -> float:
     return float(values.mean())
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [2, 3, 4])
 def test_the_hidden_cause_biases_who_adjusts_for_what_is_seen(seed: int) -> None:
-    """By far more than where the same world is logged by somebody who does not see the cause."""
+    """By some standard errors of 1,000 episodes, and by none to speak of where somebody logs who does not know it."""
     world = drawn(HIDDEN_CAUSE, seed)
 
     def blind(states: np.ndarray) -> np.ndarray:
         return 0.5 * world.policy(world.observe(states)) + 0.5 / world.actions
 
-    told = world.returns(world.initial(10_000, np.random.default_rng(15)), np.random.default_rng(16))[:, 0]
+    told = world.returns(world.initial(20_000, np.random.default_rng(15)), np.random.default_rng(16))[:, 0]
     off = [
-        abs(adjusted(one, one.log(2000, np.random.default_rng(25))[0]) - told.mean()) / told.std()
+        abs(adjusted(one, one.log(8000, np.random.default_rng(25))[0]) - told.mean()) / told.std() * np.sqrt(1000)
         for one in (world, replace(world, behavior=blind))
     ]
-    assert off[0] > 0.2
-    assert off[1] < 0.1
+    assert 2.0 < off[0] < 12.0
+    assert off[1] < 0.6 * off[0]
 
 
 def test_the_hidden_cause_moves_decisions_and_outcomes() -> None:
     world = drawn(HIDDEN_CAUSE, 0)
-    states = world.initial(400, np.random.default_rng(15))
+    states = world.initial(2000, np.random.default_rng(15))
     states[:, -1] = 0.0
-    dull = states + np.eye(states.shape[1])[-1]
-    np.testing.assert_array_equal(world.observe(states), world.observe(dull))
-    assert (world.behavior(dull)[:, 0] < world.behavior(states)[:, 0]).all()
-    returns = [world.returns(some, np.random.default_rng(16))[:, 0] for some in (states, dull)]
-    assert returns[0].mean() - returns[1].mean() > returns[0].std()
-    following, _, _ = world.step(dull, np.zeros(400, dtype=np.int64), np.random.default_rng(26))
-    np.testing.assert_array_equal(following[:, -1], dull[:, -1])
+    worse = states + np.eye(states.shape[1])[-1]
+    np.testing.assert_array_equal(world.observe(states), world.observe(worse))
+    assert (world.behavior(worse)[:, 0] < world.behavior(states)[:, 0]).all()
+    returns = [world.returns(some, np.random.default_rng(16))[:, 0] for some in (states, worse)]
+    assert returns[0].mean() - returns[1].mean() > 0.1 * returns[0].std()
 
 
 def test_what_is_half_seen_moves_outcomes_and_no_decisions() -> None:
     world = drawn(HALF_SEEN, 0)
-    states = world.initial(400, np.random.default_rng(15))
-    many = states + 3.0 * np.eye(states.shape[1])[-1]
-    np.testing.assert_array_equal(world.observe(states), world.observe(many))
-    np.testing.assert_array_equal(world.behavior(states), world.behavior(many))
-    returns = [world.returns(some, np.random.default_rng(16))[:, 0] for some in (states, many)]
+    states = world.initial(1000, np.random.default_rng(15))
+    worse = states + 2.0 * np.eye(states.shape[1])[-2]
+    np.testing.assert_array_equal(world.observe(states), world.observe(worse))
+    np.testing.assert_array_equal(world.behavior(states), world.behavior(worse))
+    returns = [world.returns(some, np.random.default_rng(16))[:, 0] for some in (states, worse)]
     assert returns[0].mean() - returns[1].mean() > 0.3 * returns[0].std()
 
 
+@pytest.mark.parametrize("name", GAPS)
 @pytest.mark.parametrize("seed", range(3))
-def test_what_was_never_logged_is_a_good_part_of_the_policy(seed: int) -> None:
-    """Of its steps, and of what it is worth; the log holds none of it."""
-    world = drawn(NO_OVERLAP, seed)
-    log, starts = world.log(1000, np.random.default_rng(19))
+def test_what_was_never_logged_is_a_good_part_of_the_policy(name: str, seed: int) -> None:
+    """Of its decisions, and of what it is worth; the log holds none of it."""
+    world = drawn(name, seed)
+    log, starts = world.log(6000, np.random.default_rng(19))
     now, generator, there = starts, np.random.default_rng(20), []
     for _ in range(world.horizon):
         wanted, usual = world.policy(world.observe(now)), world.behavior(now)
         there.append(((usual == 0.0) * wanted).sum(axis=1))
         now, _, _ = world.step(now, draw(wanted, generator), generator)
-    assert np.mean(there) > 0.15
+    assert 0.05 < np.mean(there) < 0.4
     codes, usual = np.asarray(log.actions.codes), world.behavior(log.observations)
     assert (usual[np.arange(len(codes)), codes] > 0.0).all()
-    own, as_ever = (world.returns(starts, np.random.default_rng(27), behavior=which)[:, 0] for which in (False, True))
-    assert apart(own, as_ever) > 5.0
+
+    def careful(seen: np.ndarray) -> np.ndarray:
+        """The same policy, where the log can follow."""
+        kept = world.policy(seen) * (world.behavior(seen) > 0.0)
+        kept[kept.sum(axis=1) == 0.0] = 1.0
+        return kept / kept.sum(axis=1, keepdims=True)
+
+    other = replace(world, policy=careful)
+    own, followed = (one.returns(starts, np.random.default_rng(27))[:, 0] for one in (world, other))
+    as_ever = world.returns(starts, np.random.default_rng(27), behavior=True)[:, 0]
+    assert max(apart(own, followed), apart(own, as_ever)) > 8.0
+
+
+def test_gaps_are_where_they_are_told_to_be() -> None:
+    """Beside and around two columns, soon after the same action, in one part of the time, and in some categories."""
+    crane, injected, season, desk = (logged(name, 0, 1500)[0] for name in GAPS)
+    denied = {name: drawn(name, 0).behavior(logged(name, 0, 1500)[0].observations)[:, -1] == 0.0 for name in GAPS}
+    for column in (0, 1):
+        inside, outside = (crane.observations[denied["crane-lifts"] == which, column] for which in (True, False))
+        assert np.mean((outside > inside.min()) & (outside < inside.max())) > 0.2
+    soon = denied["joint-injection"]
+    assert injected.observations[soon, 3].min() >= 1.0
+    assert (injected.observations[~soon, 2] > injected.observations[soon, 2].min()).all()
+    week = season.observations[:, 4]
+    closed = denied["season-markdown"]
+    assert week[closed].max() < week[~closed].min() or week[closed].min() > week[~closed].max()
+    tongues = desk.observations[:, 0]
+    without = set(tongues[denied["interpreter-desk"]])
+    assert without.isdisjoint(tongues[~denied["interpreter-desk"]])
+    assert 3 <= len(without) <= 4 < 10 <= len(set(tongues)) <= 15
 
 
 @pytest.mark.parametrize("name", LOSING_SIGHT)
@@ -270,36 +298,38 @@ def test_episodes_that_the_log_loses_sight_of_are_part_of_it(name: str) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_families_are_what_they_are_called(seed: int) -> None:
-    assert 40 <= drawn("pasture-rotation", seed).horizon <= 80
-    assert drawn("concrete-pour", seed).horizon == 1
-    assert drawn("turbine-sensors", seed).log(5, np.random.default_rng(0))[0].observations.shape[1] >= 18
-    rare = np.asarray(logged("reading-referral", seed)[0].actions.codes)
-    assert 0.02 < np.mean(rare == drawn("reading-referral", seed).actions - 1) < 0.12
-    table = logged("tooth-record", seed)[0].observations
-    assert len(np.unique(table, axis=0)) <= 18
-    ward = logged("ventilator-weaning", seed)[0]
-    last = np.zeros(len(ward.rewards), dtype=bool)
-    last[ward.offsets[1:] - 1] = ward.terminated
-    assert (ward.rewards[~last] == 0.0).all()
-    assert 0.2 < (ward.rewards[last] > 0.0).mean() < 1.0
-    sales = logged("book-promotion", seed)[0].rewards
-    assert ((sales - sales.mean()) ** 4).mean() > 10.0 * sales.var() ** 2
+    assert 20 <= drawn("grain-silo", seed).horizon <= 40
+    assert drawn("kiln-glaze", seed).horizon == drawn("banner-sites", seed).horizon == 1
+    assert drawn("language-app", seed).log(5, np.random.default_rng(0))[0].observations.shape[1] >= 14
+    for name in ("language-app", "eye-injections"):
+        log = logged(name, seed)[0]
+        last = np.zeros(len(log.rewards), dtype=bool)
+        last[log.offsets[1:] - 1] = True
+        assert (log.rewards[~last] == 0.0).all()
+        assert log.rewards[last].std() > 0.0
+    bought = logged("banner-sites", seed)[0]
+    assert set(bought.rewards) == {0.0, 1.0}
+    assert 8 <= len(set(bought.observations[:, 0])) <= 16
+    late = logged("ambulance-posts", seed)[0].rewards
+    np.testing.assert_array_equal(late, np.rint(late))
+    assert late.max() <= 0.0
+    for name in ("line-pruning", "venture-rounds"):
+        rewards = logged(name, seed, 2000)[0].rewards
+        assert ((rewards - rewards.mean()) ** 4).mean() > 10.0 * rewards.var() ** 2
+    for name in ("kiln-glaze", "venture-rounds", "eye-injections"):
+        wanted = drawn(name, seed).policy(logged(name, seed)[0].observations)
+        assert set(np.unique(wanted)) == {0.0, 1.0}
 
 
-def spread(name: str, seed: int, state: np.ndarray) -> np.ndarray:
-    """First columns that a state leads to, many times over."""
-    world = drawn(name, seed)
-    return world.step(np.tile(state, (2000, 1)), np.zeros(2000, dtype=np.int64), np.random.default_rng(28))[0][:, 0]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_noise_is_of_the_kind_that_is_told(seed: int) -> None:
-    assert (
-        np.std(spread("brine-tanks", seed, drawn("brine-tanks", seed).initial(1, np.random.default_rng(2))[0])) < 1e-3
-    )
-    light, dense = (spread("ramp-metering", seed, np.array([at, 10.0, 800.0, 0.5])).std() for at in (15.0, 45.0))
-    assert dense > 2.5 * light
-    cells = np.sort(spread("cell-passages", seed, np.array([6.0, 8.0, 0.9, 1.0])))
-    stalled, took = np.split(cells, [np.diff(cells).argmax() + 1])
-    assert min(len(stalled), len(took)) > 100
-    assert took.mean() - stalled.mean() > 6.0 * max(stalled.std(), took.std())
+@pytest.mark.parametrize("seed", range(2))
+def test_what_is_given_in_the_feed_works_weeks_later(seed: int) -> None:
+    """At once it changes no lice, old or young; they differ in the end."""
+    world = drawn("salmon-pens", seed)
+    now = [world.initial(2000, np.random.default_rng(2))] * 2
+    lice = []
+    for week in range(5):
+        taken = [np.full(2000, action if week == 0 else 0) for action in (0, 1)]
+        now = [world.step(one, code, np.random.default_rng(week))[0] for one, code in zip(now, taken, strict=True)]
+        lice.append(apart(now[0][:, 0], now[1][:, 0]))
+    assert lice[0] == lice[1] == 0.0
+    assert lice[-1] > 5.0

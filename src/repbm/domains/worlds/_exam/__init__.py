@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from repbm.domains.worlds._exam._clinic import fever_clinic, tooth_record, ventilator_weaning
-from repbm.domains.worlds._exam._farm import calf_barn, pasture_rotation, slow_nitrogen
-from repbm.domains.worlds._exam._school import course_placement, reading_referral
-from repbm.domains.worlds._exam._traffic import ramp_metering, tram_headways
-from repbm.domains.worlds._exam._vessels import beer_fermentation, brine_tanks, cell_passages
-from repbm.domains.worlds._exam._works import book_promotion, concrete_pour, turbine_sensors
+from repbm.domains.worlds._exam._gaps import crane_lifts, interpreter_desk, joint_injection, season_markdown
+from repbm.domains.worlds._exam._masked import wound_dressing
+from repbm.domains.worlds._exam._patients import dialysis_sessions, eye_injections, migraine_diary
+from repbm.domains.worlds._exam._service import ambulance_posts, language_app
+from repbm.domains.worlds._exam._trade import banner_sites, salmon_pens, venture_rounds
+from repbm.domains.worlds._exam._workshop import grain_silo, kiln_glaze, line_pruning
 from repbm.domains.worlds._world import Families
 
 EXAM: Families = {
-    "tram-headways": tram_headways,
-    "ramp-metering": ramp_metering,
-    "beer-fermentation": beer_fermentation,
-    "brine-tanks": brine_tanks,
-    "cell-passages": cell_passages,
-    "ventilator-weaning": ventilator_weaning,
-    "tooth-record": tooth_record,
-    "fever-clinic": fever_clinic,
-    "pasture-rotation": pasture_rotation,
-    "slow-nitrogen": slow_nitrogen,
-    "calf-barn": calf_barn,
-    "reading-referral": reading_referral,
-    "course-placement": course_placement,
-    "concrete-pour": concrete_pour,
-    "turbine-sensors": turbine_sensors,
-    "book-promotion": book_promotion,
+    "kiln-glaze": kiln_glaze,
+    "grain-silo": grain_silo,
+    "line-pruning": line_pruning,
+    "banner-sites": banner_sites,
+    "venture-rounds": venture_rounds,
+    "salmon-pens": salmon_pens,
+    "ambulance-posts": ambulance_posts,
+    "language-app": language_app,
+    "dialysis-sessions": dialysis_sessions,
+    "migraine-diary": migraine_diary,
+    "eye-injections": eye_injections,
+    "crane-lifts": crane_lifts,
+    "joint-injection": joint_injection,
+    "season-markdown": season_markdown,
+    "interpreter-desk": interpreter_desk,
+    "wound-dressing": wound_dressing,
 }
 
 __all__ = ["EXAM"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from repbm.domains.worlds._exam._choices import adopting, as_usual, asked, favoring
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._fifth_exam._choices import adopting, as_usual, asked, favoring
+from repbm.domains.worlds._fifth_exam._parts import (
     Codes,
     Pick,
     Result,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from repbm.core import draw
-from repbm.domains.worlds._exam._parts import Chances, Flags, Rows, Rule
+from repbm.domains.worlds._fifth_exam._parts import Chances, Flags, Rows, Rule
 from repbm.domains.worlds._world import World
 
 Change = Callable[[float], Rule]

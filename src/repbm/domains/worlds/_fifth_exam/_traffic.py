@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from repbm.domains.worlds._exam._choices import adopting, as_usual, asked, favoring, surer
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._fifth_exam._choices import adopting, as_usual, asked, favoring, surer
+from repbm.domains.worlds._fifth_exam._parts import (
     Codes,
     Measure,
     Result,
