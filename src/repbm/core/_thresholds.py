@@ -364,7 +364,7 @@ class FittedQRules:
     most_cells: int = 1 << 24
     """Of a long log at so many numbers of features, 128 MB, at the most."""
     trees: int = 40
-    """What polynomials miss is told by so many trees, each of half of the episodes,"""
+    """Behind the answer, what polynomials miss is told by so many trees, each of half of the episodes,"""
     forest_steps: int = 20_000
     """of so many steps,"""
     smallest_leaf: int = 5
@@ -376,10 +376,12 @@ class FittedQRules:
     few_trees: int = 10
     """So few trees"""
     few_steps: int = 4_000
-    """of so few steps show first whether there is anything to tell."""
+    """of so few steps show first, in a longer log, whether there is anything to tell."""
     forest_evidence: float = 2.0
     """Trees are heard if what they say of episodes that they do not know is right by more than so many standard
-    errors."""
+    errors. On development worlds 1, 2 and 3 gave the same values but for a few. Leaves of 5 steps were a little better
+    than of 10 and 20 (mean squared errors of individual values 0.76, 0.78 and more, of those without trees), 40 trees
+    than 20 (0.76 and 0.79), more leaves no better."""
 
 
 @dataclass(frozen=True)

@@ -65,11 +65,12 @@ class CompletedValues(ActionFunction):
 def completed(problem: Problem, polynomials: StepwiseValues, seed: int, rules: FittedQRules) -> ActionFunction:
     """These values, and what forests tell of what they miss; the values alone where that is nothing.
 
-    A few trees on few steps say whether it is worth the time.
+    Of a longer log a few trees on few steps say whether it is worth the time.
     """
     asked = sorted({1, -(-problem.horizon // 3), problem.horizon})
     few = replace(rules, trees=rules.few_trees, forest_steps=rules.few_steps)
-    if not _any(_Forests.grown(problem, polynomials, asked, seed, few).added(asked)):
+    long = len(problem.transitions) > rules.few_steps
+    if long and not _any(_Forests.grown(problem, polynomials, asked, seed, few).added(asked)):
         return polynomials
     forests = _Forests.grown(problem, polynomials, asked, seed, rules)
     missed = forests.added(range(1, problem.horizon + 1))
