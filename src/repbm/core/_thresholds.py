@@ -169,7 +169,7 @@ class SupportRules:
     largest_backtest_gap: float = 0.1
     """Asked about what is done now, what is fitted may be off by so many standard deviations of returns on average, and
     by five times as many in a third of the individuals, unless that is within chance (`beyond_chance`)."""
-    fewest_followed: float = 25.0
+    fewest_from_start: float = 25.0
     """Episodes that follow the policy from the start are asked where there are so many effective ones. Convention, that
     of `headline.fewest_effective_episodes`."""
     largest_product_gap: float = 0.1

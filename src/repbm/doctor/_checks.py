@@ -120,7 +120,7 @@ def _backtest(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
 
 def _followed(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
     """Whether episodes that follow the policy from the start say what the answer says, which looks at states alone."""
-    few = case.weights.effective_episodes.min(initial=np.inf) < rules.fewest_followed
+    few = case.weights.effective_episodes.min(initial=np.inf) < rules.fewest_from_start
     # Where states are known not to tell all, that is in the answer.
     if few or case.data.longest < 2 or not critic.states_tell_all:
         return Check("followed", True, say("doctor", "check_followed_unknown"))
