@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from repbm.core import InputError
+from repbm.core import InputError, in_threads
 from repbm.engines import (
     Engine,
     InProcess,
@@ -118,6 +118,14 @@ def test_a_process_that_is_killed_is_replaced(two: Engine, tmp_path: Path) -> No
     assert isinstance(found[0].error, LostWorker)
     assert "signal 9" in str(found[0].error)
     assert [one.value for one in found[1:]] == [1, 2]
+
+
+def _own_thread(shared: None) -> Callable[[int, Note], bool]:
+    return lambda task, note: set(in_threads(lambda _: threading.get_ident(), range(8))) == {threading.get_ident()}
+
+
+def test_a_task_beside_others_takes_one_thread(two: Engine) -> None:
+    assert all_values(two.map(_own_thread, range(2), shared=None)) == [True, True]
 
 
 def test_to_stop_iterating_stops_all_tasks(two: Engine, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from repbm.engines._engine import Done, Engine, Note, R, S, T, Work
 from repbm.engines._in_process import InProcess
 from repbm.engines._packing import mapped_buffers, packed, packed_job, sendable, unpacked, write_buffers
 from repbm.engines._queue import LostWorker, Queue
-from repbm.engines._work import Worker, one_thread_compiler, with_trace
+from repbm.engines._work import Worker, one_thread_compiler, one_thread_here, with_trace
 
 # Processes that each use all cores are slower than one: every one gets a single thread.
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -149,6 +149,7 @@ def _serve(pipe: Connection) -> None:
     """In a process: do tasks until the other end closes. Ctrl-C is for the other end to hear."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    one_thread_here()
     worker: Worker | None = None
     pipe.send_bytes(packed(("ready",)))
     while True:

@@ -16,7 +16,7 @@ from repbm.engines._engine import Done, Engine, Note, R, S, T, Work
 from repbm.engines._in_process import InProcess
 from repbm.engines._packing import packed, packed_job, sendable, unpacked
 from repbm.engines._queue import LostWorker, Queue
-from repbm.engines._work import Worker, one_thread_compiler, with_trace
+from repbm.engines._work import Worker, one_thread_here, with_trace
 
 
 class Ray(Engine):
@@ -40,7 +40,7 @@ class Ray(Engine):
         if len(tasks) < 2:
             yield from InProcess().map(begin, tasks, shared=shared, note=note)
             return
-        one_thread_compiler()
+        one_thread_here()
         rest, buffers = packed_job(begin, shared)
         ray = self._join()
         job = ray.put((rest, [np.frombuffer(buffer.raw(), np.uint8) for buffer in buffers]))
@@ -111,7 +111,7 @@ def _do(key: str, job: list[Any], task: bytes) -> bytes:
     global _ready
     if _ready is None or _ready[0] != key:
         _ready = None
-        one_thread_compiler()
+        one_thread_here()
         _ready = key, Worker(lambda: _begun(job[0]))
     try:
         value, error = _ready[1].do(unpacked(task), lambda said: None)

@@ -7,10 +7,16 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from repbm.core import one_thread
+from repbm.core import one_thread, work_alone
 from repbm.engines._engine import Note, Work
 
 _XLA = "--xla_cpu_multi_thread_eigen"
+
+
+def one_thread_here() -> None:
+    """For a process that does tasks beside others: each of them has its own processor, and no more."""
+    one_thread_compiler()
+    work_alone()
 
 
 def one_thread_compiler() -> None:
