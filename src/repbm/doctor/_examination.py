@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from repbm.core import LogRules, SupportRules, Thresholds
+from repbm.core import LogRules, SupportRules, Thresholds, one_thread
 from repbm.data import Trajectories
 from repbm.doctor._columns import constant_columns, equal_columns, leaking_columns, outliers, two_units
 from repbm.doctor._counts import LogCounts
@@ -78,6 +78,7 @@ class Examination:
         return cls(**counts, actions=actions, observations=observations, findings=findings, verdicts=verdicts)
 
 
+@one_thread()
 def examine(
     data: Trajectories,
     policies: Mapping[str, Policy] | None = None,
