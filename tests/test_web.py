@@ -181,6 +181,13 @@ def test_names_are_inert(live) -> None:
         assert "<img" not in page
 
 
+def test_what_is_wrong_with_the_log_is_seen_first(tmp_path: Path) -> None:
+    patients(40, 2).with_columns(obs_score=pl.col("reward")).write_parquet(tmp_path / "log.parquet")
+    session = Session(Study(str(tmp_path / "log.parquet")), {"rules": DecisionTable.of_text(RULES)})
+    shown = page(session, None, TableForm.of(session.blank(), "new"))
+    assert -1 < shown.index("Warning: score: is the reward of the same step") < shown.index("Rules")
+
+
 def test_tables_as_forms() -> None:
     form = TableForm.read(form_of())
     assert form.text == RULES

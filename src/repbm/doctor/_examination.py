@@ -58,6 +58,11 @@ class Examination:
         )
 
     @property
+    def weighty(self) -> tuple[Finding, ...]:
+        """Problems and warnings: what is to be looked at before an answer is believed."""
+        return tuple(finding for finding in self.findings if finding.severity is not Severity.REMARK)
+
+    @property
     def sound(self) -> bool:
         """Whether nothing is a problem, and every policy is supported."""
         fine = all(finding.severity is not Severity.PROBLEM for finding in self.findings)

@@ -6,9 +6,11 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from repbm.core import InputError, nearest, number
+from repbm.doctor import Finding, Severity
 from repbm.report._drawing import Chart, svg
 from repbm.report._page import Report
 from repbm.report._part import PolicyPart
+from repbm.report._words import Words
 
 if TYPE_CHECKING:
     from repbm.evaluation import Evaluation
@@ -18,9 +20,10 @@ _DOUBT = "#8a5a00"
 
 
 def notebook_html(evaluation: Evaluation) -> str:
-    """The answer of each policy, its interval, difference and verdict; charts of what other estimators say."""
+    """What is wrong with the log; the answer of each policy, its interval, difference and verdict; charts of what other
+    estimators say."""
     made = Report(evaluation)
-    parts = [_answer(part) for part in made.parts]
+    parts = [*map(_warning, evaluation.examination.weighty), *map(_answer, made.parts)]
     if "ranking" in made.charts:
         parts.append(_picture(made.charts["ranking"], "All policies, the best first"))
     for part in made.parts:
@@ -48,6 +51,12 @@ def chart_of(evaluation: Evaluation, name: str, policy: str | None = None) -> Ch
     if policy is None and len(policies) > 1:
         raise InputError(f"every policy has a chart '{name}'", fix=f"say which: {', '.join(policies)}")
     return part.charts[name]
+
+
+def _warning(finding: Finding) -> str:
+    color = _COLORS["no"] if finding.severity is Severity.PROBLEM else _DOUBT
+    words = escape(Words.read().finding(finding))
+    return f'<p style="margin: 0.2em 0; color: {color}; background: #fff">{words}</p>'
 
 
 def _answer(part: PolicyPart) -> str:

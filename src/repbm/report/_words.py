@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from repbm.core import all_words
+from repbm.doctor import Examination, Finding
 
 
 @dataclass(frozen=True)
@@ -37,3 +38,13 @@ class Words:
     def plain(self, key: str, **given: Any) -> str:
         """The same as text, for where no tags are."""
         return self.page[key].format(**given)
+
+    def finding(self, found: Finding) -> str:
+        """What the doctor found, and how much it matters."""
+        return self.plain("finding", severity=self.plain(found.severity), line=found.line)
+
+
+def weighty_lines(found: Examination) -> list[str]:
+    """What is to be looked at before an answer is believed."""
+    words = Words.read()
+    return [words.finding(finding) for finding in found.weighty]

@@ -14,7 +14,7 @@ from repbm._version import __version__
 from repbm.core import number
 from repbm.inference import subgroups
 from repbm.policies.adapters import DecisionTable
-from repbm.report import Shown, individuals_svg
+from repbm.report import Shown, Words, individuals_svg, weighty_lines
 from repbm.web._forms import TableForm
 from repbm.web._session import Answer, Session
 
@@ -50,6 +50,8 @@ def page(
         answer=None if answer is None else _answer(answer, session),
         people=None if answer is None else _people(answer, find, session),
         compared=_compared(session, answer, compared),
+        weighty=weighty_lines(session.examination),
+        say=Words.read().say,
         chosen=list(compared),
         find=find,
         fault=fault,
