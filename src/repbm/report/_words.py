@@ -29,11 +29,11 @@ class Words:
     def meaning(self, family: str, softened: bool) -> str:
         """What an estimator does, in one sentence; empty for one of the user's own."""
         said = self.estimators.get(family, "")
-        return f"{said}; the policy mixed with a little chance" if softened and said else said
+        return self.estimators["softened"].format(meaning=said) if softened and said else said
 
-    def say(self, key: str, **given: Any) -> Markup:
-        """A sentence of the page; what is put into it is text, never tags."""
-        return Markup(self.page[key]).format(**given)
+    def say(self, key: str, section: str = "page", **given: Any) -> Markup:
+        """A sentence of the page, or of another section; what is put into it is text, never tags."""
+        return Markup(all_words()[section][key]).format(**given)
 
     def plain(self, key: str, **given: Any) -> str:
         """The same as text, for where no tags are."""
