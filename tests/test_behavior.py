@@ -9,6 +9,7 @@ import pytest
 
 from repbm.core import InputError, stream
 from repbm.data import Categorical, Trajectories
+from repbm.evaluation import evaluate
 from repbm.policies import learn_behavior, reliability
 from repbm.policies._behavior_kinds import KINDS
 
@@ -153,3 +154,40 @@ def test_the_seed_decides() -> None:
     data = logged(logistic, 20, 5)
     one, other = learn_behavior(data, 3), learn_behavior(data, 3)
     np.testing.assert_array_equal(one.probabilities, other.probabilities)
+
+
+def test_few_steps_do_not_reassure() -> None:
+    """Of 12 steps with two actions at 0.5 the share of one is off by 0.16 on average: less is not told."""
+    found = reliability(np.full((12, 2), 0.5), np.tile([0, 1], 6))
+    assert found.relative_error == 0
+    assert found.decisions == 12
+    assert found.chance_error == pytest.approx(np.sqrt(2 / np.pi) * np.sqrt(24 * 0.25) / 12)
+    # Of predictions that are right, as many are found off as chance makes so.
+    draws, odds = np.random.default_rng(0), np.tile([0.3, 0.7], (500, 1))
+    drawn = [reliability(odds, (draws.random(500) < 0.7).astype(int)) for _ in range(200)]
+    assert np.mean([one.relative_error for one in drawn]) == pytest.approx(drawn[0].chance_error, rel=0.15)
+
+
+def test_a_note_says_what_few_steps_do_not_tell() -> None:
+    done = np.tile([0, 1], 6)
+    log = {"episode": np.arange(12), "obs": np.repeat([0.0, 1.0], 6)[:, None], "action": done, "reward": 1.0 * done}
+    asked = {"estimators": ["wis"], "details": False}
+    found = evaluate({**log, "terminated": np.ones(12, bool)}, lambda states: [1] * len(states), **asked)
+    note = found.estimates["note"][0]
+    assert "12 logged steps do not tell whether probabilities are off by " in note
+    assert "off by 0.0%" not in note
+
+
+def test_weights_that_do_not_average_1_have_several_causes() -> None:
+    draws, n = np.random.default_rng(0), 400
+    codes = draws.integers(0, 2, n)
+    log = {"episode": np.arange(n), "obs": draws.normal(size=(n, 1)), "action": codes, "reward": 1.0 * codes}
+    sentences = []
+    for probability in (0.25, 0.9):
+        told = {**log, "terminated": np.ones(n, bool), "behavior_prob": np.full(n, probability)}
+        found = evaluate(told, lambda states: np.ones(len(states), int), estimators=["corrected"], details=False)
+        (verdict,) = found.examination.verdicts.values()
+        sentences.append(next(check.sentence for check in verdict.checks or () if check.name == "weights"))
+    assert "should average 1: probabilities of logged actions are too small, or some episodes" in sentences[0]
+    assert "should average 1: probabilities of logged actions are too large, some episodes" in sentences[1]
+    assert "or the log lacks what the policy does" in sentences[1]

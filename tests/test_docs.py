@@ -5,13 +5,16 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_group
 
-from tests.pages import Reader, alike, check
+from repbm.cli._main import app
+from tests.pages import Reader, alike, blocks, check
 
 ROOT = Path(__file__).parent.parent
 LONG = ("examples.md", "scaling.md")
@@ -43,6 +46,31 @@ def test_the_example_of_the_readme_finds_the_truth(monkeypatch, tmp_path) -> Non
     exec(compile(README[0], "README", "exec"), names)
     row = names["result"].estimates.row(0, named=True)
     assert row["low"] < 1.596 < row["high"]
+
+
+ELSEWHERE = {
+    "--open": "opens a browser",
+    "--pdf": "needs Chromium",
+    "--ray-address": "needs a cluster",
+    "--trust-pickle": "runs what a file says",
+    "--ask": "asks at a terminal",
+}
+"""Options that no block can show, and why."""
+
+
+@pytest.mark.parametrize("command", ["doctor", "evaluate", "init", "value"])
+def test_every_option_stands_in_a_block_that_runs(command: str) -> None:
+    run = [
+        words
+        for page in (ROOT / "docs").glob("*.md")
+        for block in blocks(page)
+        if block.tag == "console"
+        for line in re.findall(r"^\$ (.*)", block.body.replace("\\\n", ""), flags=re.MULTILINE)
+        if (words := shlex.split(line))[:2] == ["repbm", command]
+    ]
+    options = {name for option in get_group(app).commands[command].params for name in option.opts if "--" in name}
+    missing = options - {word for words in run for word in words} - set(ELSEWHERE)
+    assert not missing
 
 
 def page_of(folder: Path, text: str) -> Path:

@@ -112,6 +112,27 @@ def test_ends(good: Trajectories) -> None:
     assert any("there are 5 episodes" in line for line in said(good.take(np.arange(5))))
 
 
+def test_customers_who_begin_alike_are_no_copies() -> None:
+    """Of one-step logs with coarse columns some rows are equal by chance; a third of them written twice is told."""
+    draws, n = np.random.default_rng(0), 2000
+    states = np.column_stack([draws.integers(18, 80, n), draws.integers(0, 90, n)]).astype(float)
+    bought = (draws.random(n) < 0.1).astype(float)
+    alone = Trajectories(
+        states,
+        Categorical(draws.integers(0, 3, n).astype(np.int32), ("mail", "none", "sms")),
+        bought,
+        np.arange(n + 1),
+        np.ones(n, dtype=bool),
+        states,
+        np.full(n, 1 / 3),
+        observation_names=("age", "seen"),
+    )
+    assert not any("begin like another" in line for line in said(alone))
+    assert not any("is not in the log" in line for line in said(replace(alone, final_observations=states * np.nan)))
+    twice = alone.take(np.concatenate([np.arange(n), np.arange(0, n, 3)]))
+    assert any("begin like another" in line for line in said(twice))
+
+
 def test_decisions(good: Trajectories) -> None:
     size = len(good.rewards)
     one = replace(good, actions=Categorical(np.zeros(size, np.int32), ("wait",)), behavior=None)

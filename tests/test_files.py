@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from repbm.core import InputError, is_partial, locked, partial_file, partial_folder, write_whole, writing
+from repbm.logs import read_log
 
 
 def names(folder: Path) -> list[str]:
@@ -134,3 +135,11 @@ def test_a_file_system_without_locks_is_written_all_the_same(tmp_path: Path, mon
     monkeypatch.setattr(fcntl, "flock", unknown)
     with locked(tmp_path), locked(tmp_path / "missing", wait=False), partial_folder(tmp_path) as made:
         write_whole(made / "table.csv", lambda path: path.write_text("x"))
+
+
+def test_a_result_is_no_log(tmp_path: Path) -> None:
+    """It was read as five tables, each with faults of its own: a screen full."""
+    for name in ("run.json", "estimates.csv", "individuals.csv"):
+        (tmp_path / name).write_text("policy,value\n")
+    with pytest.raises(InputError, match="this is a result, not a log; give the log that it is about"):
+        read_log(tmp_path)

@@ -11,6 +11,7 @@ from repbm.doctor import Backtest
 from repbm.evaluation import Evaluation, evaluate
 from repbm.logs import read_log
 from repbm.policies import learn_behavior
+from repbm.report import report
 from tests.test_report import always, careful, patients
 
 LOG = patients(40, 2).with_columns(episode=pl.col("episode").str.slice(1).cast(pl.Int64) + 100)
@@ -42,6 +43,19 @@ def test_a_notebook_shows_answer_interval_verdict_and_picture(one: Evaluation) -
     assert one.examination.verdicts["<b>careful</b>"].word in page
     assert "<svg" in page
     assert "http" not in page.replace("http://www.w3.org", "")
+
+
+def test_what_is_wrong_with_the_log_is_seen_before_the_answer() -> None:
+    """No verdict knows that a column is the reward: Python, a notebook and a report tell it all the same."""
+    found = evaluate(LOG.with_columns(obs_score=pl.col("reward")), {"careful": careful}, estimators=["corrected"])
+    assert [finding.check for finding in found.findings if finding.severity == "warning"] == ["leaking column"]
+    assert "look at findings: leaking column" in repr(found)
+    warning = "Warning: score: is the reward of the same step"
+    for page in (found._repr_html_(), report(found).html()):
+        assert -1 < page.index(warning) < page.index(f"{found.estimates['value'][0]:.3f}"[:5])
+    fine = evaluate(LOG, {"careful": careful}, estimators=["corrected"])
+    assert "findings" not in repr(fine)
+    assert "Look at the log first" not in report(fine).html()
 
 
 def test_charts_by_name(one: Evaluation) -> None:

@@ -17,6 +17,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from repbm.cli import main
+from repbm.doctor import FINDINGS
 from repbm.evaluation._columns import DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
 from repbm.logs import read_cells
 
@@ -101,6 +102,38 @@ def test_strict_ends_with_3_where_a_policy_is_not_supported(folder: Path, monkey
     assert (folder / "told" / "report.html").exists()
 
 
+def test_strict_ends_with_3_where_the_doctor_warns_unless_that_is_accepted(folder: Path, monkeypatch, capsys) -> None:
+    """A column that is the reward moves answers, and no verdict sees it: a pipeline stops until somebody looked."""
+    monkeypatch.chdir(folder)
+    pl.read_csv("log.csv").with_columns(score=2 * pl.col("outcome").fill_null(0)).write_csv("leak.csv")
+    asked = "leak.csv --policy drug=drug.csv --strict"
+    for words in (f"evaluate {asked} --estimator wis", f"doctor {asked}"):
+        monkeypatch.setattr(sys, "argv", ["repbm", *words.split()])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        told = capsys.readouterr().err
+        assert ended.value.code == 3
+        assert "strict: warning 'leaking column'; --accept the warnings that are as they should be\n" in told
+        monkeypatch.setattr(sys, "argv", ["repbm", *words.split(), "--accept", "leaking column"])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 0
+        assert "strict:" not in capsys.readouterr().err
+
+
+def test_what_is_accepted_must_be_a_finding(monkeypatch, capsys) -> None:
+    for words, told in (
+        (["--strict", "--accept", "leaking colum"], "did you mean 'leaking column'?"),
+        (["--strict", "--accept", "nothing"], "use one of constant column, "),
+        (["--accept", "copies"], "--accept without --strict; say --strict, too"),
+    ):
+        monkeypatch.setattr(sys, "argv", ["repbm", "doctor", "lost.csv", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 2
+        assert told in capsys.readouterr().err
+
+
 def test_a_schema_finds_what_is_wrong() -> None:
     with pytest.raises(AssertionError, match="required"):
         check({"version": "1"}, schema("evaluate"))
@@ -119,9 +152,12 @@ def test_names_of_findings_and_checks_are_those_that_the_docs_promise() -> None:
     root = Path(__file__).parent.parent
     page = (root / "docs" / "pipelines.md").read_text("utf-8").partition("## Names that stay")[2].partition("\n## ")[0]
     promised = set(re.findall(r"`([^`]+)`", page.partition("|")[2]))
-    used = set()
+    used, found = set(), set()
     for file in (root / "src" / "repbm" / "doctor").glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in PLACES:
-                used |= {each.value for each in node.args[PLACES[node.func.id] :][:1] if isinstance(each, ast.Constant)}
+                names = {each.value for each in node.args[PLACES[node.func.id] :][:1] if isinstance(each, ast.Constant)}
+                used |= names
+                found |= names if node.func.id == "Finding" else set()
     assert used == promised
+    assert found == set(FINDINGS)

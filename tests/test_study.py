@@ -98,6 +98,18 @@ def test_what_nobody_can_guess_is_asked_for_in_one_line(monkeypatch, capfd, tmp_
     says(said.strip(), "lost.csv: no such file or folder")
 
 
+def test_a_log_with_skipped_days_has_a_study_too(monkeypatch, capfd, tmp_path) -> None:
+    """What the message asks for can be said."""
+    STAYS.with_columns(day=pl.Series([1, 3, 1, 2])).write_csv("stays.csv")
+    code, said = repbm(monkeypatch, capfd, "init stays.csv --ends discharged=yes")
+    assert code == 2
+    says(said.strip().splitlines()[-1], "--gaps allow")
+    assert repbm(monkeypatch, capfd, "init stays.csv --ends discharged=yes --gaps allow --missing refuse")[0] == 0
+    reading = Study.load("repbm.toml").reading
+    assert (reading.gaps, reading.missing) == ("allow", "refuse")
+    assert repbm(monkeypatch, capfd, "doctor repbm.toml")[0] == 0
+
+
 def test_reasons(tmp_path) -> None:
     named = propose(GOOD)
     assert named.named_so

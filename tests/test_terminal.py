@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import numpy as np
 import polars as pl
 import pytest
+from rich.console import Console
 from rich.table import Table
 
 from repbm.core import number
 from repbm.evaluation import Evaluation, Fitting, evaluate
-from repbm.report import answers_table, estimates_lines, estimates_tables
+from repbm.report import Shown, answers_table, estimates_lines, estimates_tables
 
 SCREEN = 24
 
@@ -76,6 +79,17 @@ def test_equal_estimators_stand_in_one_row(one_step: Evaluation) -> None:
     table = next(estimates_tables(several.estimates, sentences(several)))
     assert isinstance(table, Table)
     assert {"is", "pdis"} <= set(table.columns[0].cells)
+
+
+def test_long_names_of_outcomes_take_no_place_of_numbers(one_step: Evaluation) -> None:
+    screen = Console(width=110, record=True, file=StringIO())
+    shown = Shown("severity of illness", "points a day")
+    for part in estimates_tables(one_step.estimates, sentences(one_step), shown=shown):
+        screen.print(part, highlight=False, markup=False)
+    lines = screen.export_text().splitlines()
+    row = one_step.estimates.row(0, named=True)
+    assert any(number(row["effective_episodes"]) in line for line in lines if "corrected" in line)
+    assert not any("…" in line for line in lines)
 
 
 def test_in_a_pipe_the_verdict_stands_once_a_policy(one_step: Evaluation) -> None:

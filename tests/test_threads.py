@@ -35,12 +35,41 @@ assert work() == {1} and threads() == {2}
 print(more)
 """
 
+EXAMINED = """
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+from threadpoolctl import threadpool_info
+from repbm.doctor import examine
+from repbm.logs import read_log
+from repbm.policies import CallablePolicy
+
+draws, seen = np.random.default_rng(0), set()
+log = read_log({
+    "episode": np.repeat(np.arange(40), 2), "obs": draws.normal(size=(80, 1)), "action": draws.choice(["a", "b"], 80),
+    "reward": draws.normal(size=80), "terminated": np.tile([False, True], 40), "behavior_prob": np.full(80, 0.5),
+})
+
+def act(states):
+    seen.update(each["num_threads"] for each in threadpool_info())
+    return ["a"] * len(states)
+
+examine(log, {"a": CallablePolicy(act)})
+print(seen)
+"""
+
 
 def test_also_of_libraries_that_are_loaded_later() -> None:
     wide = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
     done = subprocess.run([sys.executable, "-c", LATER], env=wide, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 1
+
+
+def test_a_log_is_examined_in_one_thread() -> None:
+    """Boosted trees in several threads wait for each other where cores are shared: for a minute in place of seconds."""
+    wide = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
+    done = subprocess.run([sys.executable, "-c", EXAMINED], env=wide, capture_output=True, text=True)
+    assert done.stdout.strip() == "{1}", done.stdout + done.stderr
 
 
 def test_results_come_in_the_order_of_their_items_however_long_each_takes() -> None:

@@ -19,11 +19,13 @@ from urllib.parse import urlencode, urlsplit
 import polars as pl
 import pytest
 
+from repbm.cli import main
 from repbm.core import InputError
+from repbm.engines import InProcess
 from repbm.evaluation import Study, evaluate
 from repbm.policies import Policy
 from repbm.policies.adapters import DecisionTable, as_policy
-from repbm.web import Session, application
+from repbm.web import Session, application, serve
 from repbm.web._forms import TableForm, fields_of
 from repbm.web._view import page
 from tests.test_report import CHROMIUM, needs_browser, patients
@@ -179,6 +181,13 @@ def test_names_are_inert(live) -> None:
         assert "<img" not in page
 
 
+def test_what_is_wrong_with_the_log_is_seen_first(tmp_path: Path) -> None:
+    patients(40, 2).with_columns(obs_score=pl.col("reward")).write_parquet(tmp_path / "log.parquet")
+    session = Session(Study(str(tmp_path / "log.parquet")), {"rules": DecisionTable.of_text(RULES)})
+    shown = page(session, None, TableForm.of(session.blank(), "new"))
+    assert -1 < shown.index("Warning: score: is the reward of the same step") < shown.index("Rules")
+
+
 def test_tables_as_forms() -> None:
     form = TableForm.read(form_of())
     assert form.text == RULES
@@ -193,6 +202,37 @@ def test_without_policies_a_table_to_begin_with(tmp_path: Path) -> None:
     blank = Session(Study(str(tmp_path / "log.parquet")), {}).blank()
     assert blank.header == ("age", "sodium", "action")
     assert blank.cells == (("*", "*", "saline"),)
+
+
+def test_the_page_opens_with_an_answer(tmp_path: Path, monkeypatch) -> None:
+    """What no policy changes is fitted by then, in this process: others would start, and be told, for longer."""
+    patients(40, 2).write_parquet(tmp_path / "log.parquet")
+    (tmp_path / "rules.csv").write_text(RULES)
+    monkeypatch.chdir(tmp_path)
+    seen: list[Session] = []
+    monkeypatch.setattr("repbm.web.serve", lambda session, port, ready: seen.append(session))
+    words = ["repbm", "serve", "log.parquet", "--policy", "mine=rules.csv", "--policy", "rules.csv"]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    assert [answer.name for answer in seen[0].answers] == ["mine"]
+    assert isinstance(seen[0].evaluator.engine, InProcess)
+    assert seen[0].ask("mine", seen[0].policies["mine"]).number == 0
+
+
+def test_the_address_is_open_when_it_is_told(tmp_path: Path, monkeypatch) -> None:
+    knocked = []
+
+    def knock(address: str) -> None:
+        to = urlsplit(address)
+        with socket.create_connection((to.hostname or "", to.port or 0), timeout=5):
+            knocked.append(address)
+
+    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
+    patients(20, 2).write_parquet(tmp_path / "log.parquet")
+    serve(Session(Study(str(tmp_path / "log.parquet")), {}), 0, knock)
+    assert len(knocked) == 1
 
 
 @pytest.mark.slow

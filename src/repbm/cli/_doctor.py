@@ -8,6 +8,7 @@ import typer
 
 from repbm.cli._log_options import Columns, Ends, Gaps, Memory, Missing, Worth, policies_of
 from repbm.cli._rules import Rules, thresholds_of
+from repbm.cli._strict import Accept, Strict, check_accepted, end_strictly
 from repbm.cli._study_options import asked_of
 
 
@@ -29,9 +30,8 @@ def doctor(
         bool, typer.Option("--trust-pickle", help="Load policies from pickles, which can run any code.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit code 3 if there is a problem, or a policy is not supported.")
-    ] = False,
+    strict: Strict = False,
+    accept: Accept = None,
 ) -> None:
     """What is wrong with this log, or looks like it? And what does it support?"""
     from functools import reduce
@@ -42,6 +42,7 @@ def doctor(
     from repbm.logs import bytes_of, draw_log
     from repbm.report import examination_lines
 
+    check_accepted(accept or (), strict)
     asked = asked_of(log, policy, column, ends, missing, gaps, worth)
     policies, reading = policies_of(asked.policies, trust_pickle), asked.reading
     keep = list(dict.fromkeys(column for one in policies.values() for column in one.needs_columns))
@@ -68,5 +69,5 @@ def doctor(
     else:
         for line in examination_lines(found):
             typer.echo(line)
-    if strict and not found.sound:
-        raise typer.Exit(3)
+    if strict:
+        end_strictly(found, accept or ())

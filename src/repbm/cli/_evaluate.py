@@ -11,6 +11,7 @@ import typer
 from repbm.cli._engine_options import Engine, RayAddress, Workers
 from repbm.cli._log_options import Columns, Ends, Gaps, Memory, Missing, Worth, policies_of
 from repbm.cli._rules import Rules, thresholds_of
+from repbm.cli._strict import Accept, Strict, check_accepted, end_strictly
 from repbm.cli._study_options import asked_of
 
 
@@ -95,9 +96,8 @@ def evaluate(
     json: Annotated[
         bool, typer.Option("--json", help="Print answers, verdicts and all estimates as JSON, and nothing else.")
     ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit code 3 if the log has a problem, or a policy is not supported.")
-    ] = False,
+    strict: Strict = False,
+    accept: Accept = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
     """What would happen if we followed this policy instead?"""
@@ -112,6 +112,7 @@ def evaluate(
     from repbm.logs import bytes_of
     from repbm.report import plain_answers, start_drawing
 
+    check_accepted(accept or (), strict)
     if out is not None:
         check_target(out)
     elif plots or open_report or pdf or everyone:
@@ -163,5 +164,5 @@ def evaluate(
             typer.echo(f"written to {out}; look at {out / 'report.html'}")
     if out is not None and open_report:
         typer.launch(str(out / "report.html"))
-    if strict and not evaluation.examination.sound:
-        raise typer.Exit(3)
+    if strict:
+        end_strictly(evaluation.examination, accept or ())

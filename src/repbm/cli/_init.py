@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from repbm.cli._log_options import Columns, Ends, Worth, columns_of, named_policies, worth_of
+from repbm.cli._log_options import Columns, Ends, Gaps, Missing, Worth, columns_of, named_policies, worth_of
 
 if TYPE_CHECKING:
     from repbm.logs import Proposal
@@ -20,6 +20,8 @@ def init(
     policy: Annotated[list[str] | None, typer.Option(help="As for evaluate. Repeatable.")] = None,
     column: Columns = None,
     ends: Ends = None,
+    missing: Missing = None,
+    gaps: Gaps = None,
     worth: Worth = None,
     ask: Annotated[
         bool | None, typer.Option("--ask/--no-ask", help="Ask about what is guessed. Default: on a terminal.")
@@ -45,11 +47,17 @@ def init(
         )
     with target(out, (STUDY,), "study") as write:
         proposal = propose(log, columns_of(column or []), ends)
-        answers = Answers.of(proposal, worth_of(worth or []), named_policies(policy or []))
+        answers = Answers.of(proposal, worth_of(worth or []), named_policies(policy or []), missing, gaps)
         _show(proposal)
         if sys.stdin.isatty() and sys.stdout.isatty() if ask is None else ask:
             answers = corrected(answers, proposal)
-        reading = {"columns": answers.reading_columns, "ends": answers.ends, "worth": answers.worth}
+        reading = {
+            "columns": answers.reading_columns,
+            "ends": answers.ends,
+            "worth": answers.worth,
+            "missing": answers.missing,
+            "gaps": answers.gaps,
+        }
         data = draw_log(log, bytes_of("2GB"), **reading).data
         place = out.absolute().parent
         beside = {name: _beside(words, place) for name, words in answers.policies.items()}

@@ -27,12 +27,12 @@ def serve(
     ] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="A port of this machine; 0: any that is free.")] = 0,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="How many processes answer; default: as many as there are processors.")
+        int | None,
+        typer.Option(min=1, help="How many processes answer. Default: this one, whose threads take all processors."),
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Work with a log in a browser, on this machine only: change rules, see answer, verdict and who gains change."""
-    import os
     from contextlib import suppress
 
     from repbm.core import optional
@@ -43,7 +43,6 @@ def serve(
     for module in ("starlette", "uvicorn"):
         optional(module, "web")
     asked = asked_of(log, policy, column, ends, missing, gaps, worth, discount, horizon)
-    count = workers or os.cpu_count() or 1
 
     def ready(address: str) -> None:
         typer.echo(f"look at {address}")
@@ -51,6 +50,9 @@ def serve(
         if open_page:
             typer.launch(address)
 
-    named = ("processes", count) if count > 1 else ("process", None)
-    with suppress(KeyboardInterrupt), as_engine(*named) as engine:
-        run(Session(asked, policies_of(asked.policies, trust_pickle), engine), port, ready)
+    with suppress(KeyboardInterrupt), as_engine(workers=workers) as engine:
+        session = Session(asked, policies_of(asked.policies, trust_pickle), engine)
+        for name, given in list(session.policies.items())[:1]:
+            # What no policy changes is fitted with the first answer: a change of it need not wait for that.
+            session.ask(name, given)
+        run(session, port, ready)

@@ -39,9 +39,18 @@ class Answers:
     policies: Mapping[str, str]
     outcome: Mapping[str, str] = field(default_factory=lambda: {"name": "", "unit": "", "better": "more"})
     discount: float = 1.0
+    missing: str = "impute"
+    gaps: str = "refuse"
 
     @classmethod
-    def of(cls, proposal: Proposal, worth: Mapping[str, float], policies: Mapping[str, str]) -> Answers:
+    def of(
+        cls,
+        proposal: Proposal,
+        worth: Mapping[str, float],
+        policies: Mapping[str, str],
+        missing: str | None = None,
+        gaps: str | None = None,
+    ) -> Answers:
         """All that is proposed; a reward called "reward" tells no name of the outcome."""
         reward = proposal.columns["reward"].theirs or ""
         return cls(
@@ -53,6 +62,8 @@ class Answers:
             {**proposal.worth, **worth},
             policies,
             {"name": "" if reward == "reward" else reward, "unit": "", "better": "more"},
+            missing=missing or "impute",
+            gaps=gaps or "refuse",
         )
 
     @property
@@ -81,8 +92,8 @@ def study_text(log: str, name: str, answers: Answers, policies: Mapping[str, str
         "# (the world ended those whose last reward is not 0), horizon (all but the longest), or COLUMN=VALUE, as in",
         "# died=yes.",
         _line("ends", _quoted(answers.ends or ""), answers.why["ends"]),
-        _line("missing", _quoted("impute"), "missing observations: impute or refuse"),
-        _line("gaps", _quoted("refuse"), "skipped steps: refuse or allow"),
+        _line("missing", _quoted(answers.missing), "missing observations: impute or refuse"),
+        _line("gaps", _quoted(answers.gaps), "skipped steps: refuse or allow"),
         "",
         "[columns]  # ours = yours",
     ]

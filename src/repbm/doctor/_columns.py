@@ -39,7 +39,7 @@ def leaking_columns(data: Trajectories, counts: LogCounts, rules: LogRules) -> I
     """Columns that know what the decision was, or what came of it."""
     data = sampled_episodes(data, rules)
     codes, rewards, later = data.actions.codes, data.rewards, _rewards_to_come(data)
-    fix = say("doctor", "leaks_fix")
+    fix, reward_fix = say("doctor", "leaks_fix"), say("doctor", "leaks_reward_fix")
     for k, name in enumerate(names(data)):
         values = data.observations[:, k]
         distinct, place = np.unique(values, return_inverse=True)
@@ -48,9 +48,9 @@ def leaking_columns(data: Trajectories, counts: LogCounts, rules: LogRules) -> I
         if 1 < len(distinct) <= 2 * actions and actions > 1 and pairs == len(distinct):
             yield Finding(Severity.WARNING, "leaking column", say("doctor", "leaks_action"), name, fix)
         elif abs(correlation(values, rewards)) > 1 - 1e-9:
-            yield Finding(Severity.WARNING, "leaking column", say("doctor", "leaks_reward"), name, fix)
+            yield Finding(Severity.WARNING, "leaking column", say("doctor", "leaks_reward"), name, reward_fix)
         elif abs(correlation(values, later)) > 1 - 1e-9 and later.std() > 0:
-            yield Finding(Severity.WARNING, "leaking column", say("doctor", "leaks_rewards_to_come"), name, fix)
+            yield Finding(Severity.WARNING, "leaking column", say("doctor", "leaks_rewards_to_come"), name, reward_fix)
 
 
 def outliers(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:

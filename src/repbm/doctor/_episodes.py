@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from jaxtyping import Shaped
 
 from repbm.core import LogRules, say
 from repbm.data import Trajectories
 from repbm.doctor._counts import LogCounts
 from repbm.doctor._finding import Finding, Severity
+
+_COPIES = 0.5
+"""Below this share of the pairs that begin alike, coarse columns explain as well why some go on alike."""
 
 
 def few_episodes(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
@@ -38,7 +42,8 @@ def ends(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Fin
             "terminated",
             say("doctor", "no_ends_fix"),
         )
-    if counts.lost:
+    # In a log of single steps nothing follows that could be learned.
+    if counts.lost and longest > 1:
         yield Finding(
             Severity.REMARK,
             "last states",
@@ -49,16 +54,28 @@ def ends(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Fin
 
 
 def copies(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
-    """Episodes that are equal to others in every number; not where states are so few that this happens by chance."""
+    """Episodes that are equal to others in every number; not where that happens by chance, as where states are few."""
     if len(np.unique(data.returns())) == len(data):
         return
     if len(np.unique(data.initial_observations, axis=0)) < 0.5 * len(data):
         return
-    first = np.column_stack([data.initial_observations, data.lengths, data.returns(), data.actions.codes[data.starts]])
+    course = np.column_stack([data.lengths, data.returns(), data.actions.codes[data.starts]])
+    first = np.column_stack([data.initial_observations, course])
     _, place, equal = np.unique(first, axis=0, return_index=True, return_counts=True)
     many = int((equal - 1).sum())
-    if many:
+    # Of pairs that begin alike so many are copies, if the others go on alike as often as any two episodes do.
+    alike, chance = _pairs(first) / max(_pairs(data.initial_observations), 1), _pairs(course) / _pairs_of(len(data))
+    if many and alike - chance > _COPIES * (1 - chance):
         labels = data.labels_of()
         example = labels[place[equal.argmax()]]
         words, fix = say("doctor", "copies", episodes=many, example=example), say("doctor", "copies_fix")
         yield Finding(Severity.WARNING, "copies", words, "episode", fix)
+
+
+def _pairs(rows: Shaped[np.ndarray, "episodes columns"]) -> int:
+    """How many pairs of rows are equal."""
+    return sum(map(_pairs_of, np.unique(rows, axis=0, return_counts=True)[1].tolist()))
+
+
+def _pairs_of(count: int) -> int:
+    return count * (count - 1) // 2

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from repbm.core import LogRules, SupportRules, Thresholds
+from repbm.core import LogRules, SupportRules, Thresholds, one_thread
 from repbm.data import Trajectories
 from repbm.doctor._columns import constant_columns, equal_columns, leaking_columns, outliers, two_units
 from repbm.doctor._counts import LogCounts
@@ -58,6 +58,11 @@ class Examination:
         )
 
     @property
+    def weighty(self) -> tuple[Finding, ...]:
+        """Problems and warnings: what is to be looked at before an answer is believed."""
+        return tuple(finding for finding in self.findings if finding.severity is not Severity.REMARK)
+
+    @property
     def sound(self) -> bool:
         """Whether nothing is a problem, and every policy is supported."""
         fine = all(finding.severity is not Severity.PROBLEM for finding in self.findings)
@@ -78,6 +83,7 @@ class Examination:
         return cls(**counts, actions=actions, observations=observations, findings=findings, verdicts=verdicts)
 
 
+@one_thread()
 def examine(
     data: Trajectories,
     policies: Mapping[str, Policy] | None = None,

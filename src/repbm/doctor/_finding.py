@@ -5,6 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+FINDINGS = (
+    "constant column",
+    "continuous actions",
+    "copies",
+    "equal columns",
+    "few episodes",
+    "last states",
+    "leaking column",
+    "no ends",
+    "no probabilities",
+    "one action",
+    "outliers",
+    "probabilities",
+    "rare actions",
+    "repeated outcome",
+    "rewards",
+    "shifted rewards",
+    "spelling of actions",
+    "truncated, not terminated?",
+    "two units",
+)
+"""The name of every finding. None is ever renamed."""
+
 
 class Severity(StrEnum):
     """How much a finding matters: answers are wrong, may be wrong, or should be read knowing it."""

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.stats import binom
 
-from repbm.core import Thresholds
+from repbm.core import Thresholds, say
 from repbm.data import Trajectories, few_states, found_states, numbered_states
 from repbm.estimators import Case
 from repbm.policies import ObservationPolicy
@@ -36,11 +36,11 @@ def refusals(
     uncovered = np.where(rare & (odds > rules.least_probability), odds, 0.0)
     for k in np.flatnonzero((uncovered.sum(axis=1) >= _MOST_UNCOVERED) | far | (counts == 0)):
         if far[k] or not counts[k]:
-            reasons[k] = "the log shows nobody like this at the start"
+            reasons[k] = say("doctor", "refused_unlike")
         else:
             action = int(uncovered[k].argmax())
             name = case.decisions.labels[action] if action >= len(labels) else labels[action]
-            reasons[k] = f"{name} was logged {hits[k, action]} times in {counts[k]} similar states"
+            reasons[k] = say("doctor", "refused_rare", action=name, hits=hits[k, action], count=counts[k])
     return reasons
 
 

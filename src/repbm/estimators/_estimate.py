@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Int
 
+from repbm.core import say
 from repbm.estimators._case import Case
 from repbm.estimators._individuals import IndividualValues
 from repbm.estimators._role import Role
@@ -68,7 +69,7 @@ class Estimate:
         with np.errstate(invalid="ignore"):
             value = float(contributions.mean())
         if not np.isfinite(value):
-            return cls(None, None, effective_episodes, "not defined: the weights exceed floating point")
+            return cls(None, None, effective_episodes, say("notes", "weights_overflow"))
         return cls(
             value,
             contributions,

@@ -14,13 +14,14 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from repbm.core import stream
+from repbm.core import say, stream
 from repbm.data import added, support, totals
 from repbm.estimators._case import Case
 from repbm.estimators._estimate import Estimate
 from repbm.estimators._importance import ImportanceSampling, PerDecisionImportanceSampling
 from repbm.estimators._normalized import NormalizedTerms, PooledTerms
 from repbm.estimators._one_pass import PlainSums, one_pass
+from repbm.estimators._weights import vanishing_from
 
 
 def group_numbers(first: int, episodes: int, count: int, seed: int) -> Int[np.ndarray, " episodes"]:
@@ -159,8 +160,7 @@ class WeightSums:
         gone = np.flatnonzero(self.sums.sum(axis=0) == 0)
         if not len(gone):
             return ""
-        past = f"past step {int(gone[0]) - 1}" if gone[0] else "even at its first step"
-        return f"no episode follows the policy {past}"
+        return vanishing_from(int(gone[0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,11 +234,15 @@ class GroupSums:
         sums, stepwise = self.weights[estimator.softening], isinstance(estimator, PerDecisionImportanceSampling)
         effective, vanishing = float(sums.effective_episodes[-1]), sums.vanishing
         if not estimator.normalized:
-            note = f"{vanishing}: nothing after it is counted" if vanishing else ""
+            note = (
+                say("notes", "vanishing_rest", vanishing=vanishing, rest=say("notes", "nothing_after"))
+                if vanishing
+                else ""
+            )
             own = (sums.stepwise if stepwise else sums.whole) * (len(self) / self.episodes)
             return Estimate.of_contributions(own, effective, note)
         if vanishing:
-            return Estimate(None, None, effective, f"not defined: {vanishing}")
+            return Estimate(None, None, effective, say("notes", "not_defined", reason=vanishing))
         above, below = (sums.after, sums.sums) if stepwise else (sums.last_returns[:, None], sums.last[:, None])
         contributions = (above / below.sum(axis=0)).sum(axis=1) * len(self)
         return Estimate(float(contributions.mean()), contributions, effective, pool=self._pool(above, below))

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from repbm.core import say
 from repbm.data import totals
 from repbm.estimators._case import Case
 from repbm.estimators._estimate import Estimate
 from repbm.estimators._normalized import NormalizedTerms, PooledTerms
 from repbm.estimators._role import Role
-from repbm.estimators._weights import Weights
+from repbm.estimators._weights import Weights, weightless_note
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class ImportanceSampling:
                 return unnormalized(weights, np.exp(weights.log_last) * case.returns)
         effective = float(weights.effective_episodes[-1])
         if weights.vanishes:
-            return Estimate(None, None, effective, f"not defined: {weights.vanishing}")
+            return Estimate(None, None, effective, say("notes", "not_defined", reason=weights.vanishing))
         last = weights.last
         contributions = last * case.returns * (len(case.data) / last.sum())
 
@@ -76,9 +77,9 @@ class PerDecisionImportanceSampling:
         return unnormalized(weights, totals(lambda at: weights.plain(at) * rewards(at), case.data.offsets))
 
 
-def unnormalized(weights: Weights, contributions: np.ndarray, rest: str = "nothing after it is counted") -> Estimate:
-    """The estimate that is the plain mean of these contributions; `rest` says what becomes of steps without weight."""
-    note = f"{weights.vanishing}: {rest}" if weights.vanishes else ""
+def unnormalized(weights: Weights, contributions: np.ndarray, rest: str = "nothing_after") -> Estimate:
+    """The estimate that is the plain mean of these contributions; `rest` is the word for steps without weight."""
+    note = weightless_note(weights, rest)
     return Estimate.of_contributions(contributions, float(weights.effective_episodes[-1]), note)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.optimize import nnls
 
-from repbm.core import InputError, middle, resampled_counts, stream
+from repbm.core import InputError, middle, resampled_counts, say, stream
 from repbm.data import StepValues
 from repbm.estimators._case import Case
 from repbm.estimators._critic import Critic
@@ -61,7 +61,7 @@ class Magic:
         returns = step_returns(doubly, steps)
         low, high = resampled_interval(doubly, canonical_order(returns, weights.log_last))
         if not (np.isfinite(returns).all() and np.isfinite([low, high]).all()):
-            note = "not defined: its sums exceed floating point"
+            note = say("notes", "sums_overflow")
             return Estimate(None, None, float(weights.effective_episodes[-1]), note)
         means = returns.mean(axis=0)
         bias = means - np.clip(means, low, high)
@@ -170,7 +170,7 @@ def best_blend(
 
 def _note(steps: np.ndarray, blend: np.ndarray, last: int, weights: Weights) -> str:
     """Where the weight lies, the most first."""
-    names = {0: "on 1 step", last: "on WDR", -1: "on the critic alone"}
+    keys = {0: "blend_one", last: "blend_last", -1: "blend_critic"}
     ranked = [(blend[k], int(steps[k])) for k in np.argsort(-blend, kind="stable") if blend[k] >= 0.005]
-    shares = ", ".join(f"{share:.0%} {names.get(j, f'on {j + 1} steps')}" for share, j in ranked[:3])
+    shares = ", ".join(say("notes", keys.get(j, "blend"), share=share, count=j + 1) for share, j in ranked[:3])
     return f"{shares}; {weights.vanishing}" if weights.vanishes else shares

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
+from repbm.core import say
 from repbm.data import Block, StepValues, over_blocks, totals
 from repbm.estimators._estimate import Estimate
-from repbm.estimators._weights import Weights
+from repbm.estimators._weights import Weights, weightless_note
 
-CRITIC_ALONE = "the critic alone from there on"
-"""What becomes of steps without weight where there is a critic."""
+CRITIC_ALONE = "critic_after"
+"""The word for what becomes of steps without weight where there is a critic."""
 _BLOCK_CELLS = 1 << 22
 _BLOCK_STEPS = 1 << 16
 
@@ -36,13 +37,13 @@ class NormalizedTerms:
         weights, data = self.weights, self.weights.data
         effective = float(weights.effective_episodes[-1])
         if weights.vanishes and self.before is None:
-            return Estimate(None, None, effective, f"not defined: {weights.vanishing}")
+            return Estimate(None, None, effective, say("notes", "not_defined", reason=weights.vanishing))
         scale = weights.normalizers
         contributions = totals(lambda at: self._after(at) * scale[data.steps[at]], data.offsets)
         if self.before is not None:
             earlier = np.concatenate([[1.0], scale[:-1]])
             contributions += totals(lambda at: self._before(at) * earlier[data.steps[at]], data.offsets)
-        note = f"{weights.vanishing}: {CRITIC_ALONE}" if weights.vanishes else ""
+        note = weightless_note(weights, CRITIC_ALONE)
         model_only = not weights.sums.any()
         return Estimate(float(contributions.mean()), contributions, effective, note, self.pool, model_only=model_only)
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from repbm.core import say
 from repbm.data import Block, ImportanceWeights, StepValues, Trajectories, log_products, over_blocks
 
 LARGEST_LOG = 600.0
@@ -185,9 +186,7 @@ class Weights:
     @property
     def vanishing(self) -> str:
         """In words, where the weights vanish."""
-        step = int(np.flatnonzero(self.sums == 0)[0]) - 1
-        past = f"past step {step}" if step >= 0 else "even at its first step"
-        return f"no episode follows the policy {past}"
+        return vanishing_from(int(np.flatnonzero(self.sums == 0)[0]))
 
     def _all_carried(self, power: int) -> Float[np.ndarray, " longest"]:
         return self.carried(np.zeros(len(self.data), dtype=np.int64), 1, power)[0]
@@ -202,3 +201,15 @@ class _LimitedWeights(Weights):
     @cached_property
     def normalizers(self) -> Float[np.ndarray, " longest"]:
         return self.unlimited
+
+
+def vanishing_from(step: int) -> str:
+    """In words, that no episode has any weight from this step on."""
+    return say("notes", "vanishing", step=step - 1) if step else say("notes", "vanishing_at_first")
+
+
+def weightless_note(weights: Weights, rest: str) -> str:
+    """Where weights vanish, and what becomes of the steps from there on: a key of the notes; else nothing."""
+    if not weights.vanishes:
+        return ""
+    return say("notes", "vanishing_rest", vanishing=weights.vanishing, rest=say("notes", rest))

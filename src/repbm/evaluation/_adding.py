@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from repbm.core import FailsElsewhere
+from repbm.core import FailsElsewhere, say
 from repbm.doctor import possible_returns
 from repbm.estimators import (
     Case,
@@ -75,7 +75,7 @@ def add(
         try:
             found = estimator(case)
         except FailsElsewhere as fault:
-            found, new = Estimate(None, None, 0.0, note=f"not defined: {fault}"), None
+            found, new = Estimate(None, None, 0.0, note=say("notes", "not_defined", reason=fault)), None
         again = None
         if critics.question.fitting.refits and fitted is not None and direct is not None and found.value is not None:
             again = critics.refitted(spec, case, lambda k: steps.refit(spec, name, k))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from repbm.core import stream
+from repbm.core import say, stream
 from repbm.doctor import Backtest, backtest, possible_returns
 from repbm.estimators import Case, Critic, marginal_weights, surprises
 from repbm.evaluation._options import Question
@@ -116,9 +116,9 @@ def hidden_causes(case: Case, critic: Critic, answer: Mapping[str, Any], questio
 def spread_of_returns(case: Case, resampling: Resampling, question: Question) -> ReturnDistribution:
     """How returns are spread under the policy, as far as the log tells."""
     if case.data.behavior is None:
-        return ReturnDistribution(None, reason="it does not say how probable its actions were")
+        return ReturnDistribution(None, reason=say("spread", "no_probabilities"))
     if case.unseen:
-        return ReturnDistribution(None, reason=f"it never shows {case.unseen[0]!r}, which the policy may take")
+        return ReturnDistribution(None, reason=say("spread", "never_shown", action=repr(case.unseen[0])))
     rules, weights = question.thresholds.distribution, case.weights.log_last
     given = question.level, question.threshold, rules, question.outcome.sign
     return return_distribution(case.returns, weights, resampling, *given)

@@ -26,7 +26,8 @@ class PolicyEvaluator(BaseEstimator):
 
     `PolicyEvaluator(discount=0.9).fit(log).evaluate(policy)`. The options are those of `evaluate`. `fit` reads and
     examines the log, and learns the behavior where the log does not tell it; a model of the log alone is fitted when
-    a policy first needs it. All that is kept for the next policy.
+    a policy first needs it. All that is kept for the next policy. After `fit`, `log_` is the log, and `examination_`
+    what the doctor says of it.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class PolicyEvaluator(BaseEstimator):
             self.thresholds,
             outcome=self.outcome,
         )
-        self.log_ = prepare(log, question, shared)
+        self.log_, self.examination_ = prepare(log, question, shared)
         self._source, self._shared = log, shared
         return self
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from repbm.core import InputError
+from repbm.core import InputError, say
 from repbm.data import Encoding, Informative
 from repbm.doctor import possible_returns, refusals
 from repbm.estimators import Case, Corrected, DirectMethod, Estimate, Estimator
@@ -19,8 +19,6 @@ from repbm.evaluation._individual_rows import individual_rows, refused_rows, tol
 from repbm.evaluation._options import Question
 from repbm.evaluation._tables import Tables
 from repbm.logs import Drawn, Individuals, Scan, read_individuals
-
-_LACKING = "an observation is missing that the sample never lacks"
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +90,7 @@ class _Teller:
         if not lacking:
             return rows
         others = individual_rows(self.policy, self.name, lacking, "log", {})
-        return pl.concat([rows, refused_rows(others, [_LACKING] * len(lacking))])
+        return pl.concat([rows, refused_rows(others, [say("notes", "refused_missing")] * len(lacking))])
 
     def _known(self, states: np.ndarray, question: Question) -> dict[str, np.ndarray]:
         possible = possible_returns(self.case)

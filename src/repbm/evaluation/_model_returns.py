@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from repbm.core import InputError
+from repbm.core import InputError, say
 from repbm.doctor import Backtest, possible_returns
 from repbm.estimators import Case
 from repbm.evaluation._options import Question
@@ -27,13 +27,12 @@ def spread_in_model(
 ) -> ModelDistribution:
     """Figures of returns drawn in the model, called `name`; none where nothing shows that it tells single returns."""
     if tested is None or tested.largest_distance is None or tested.distance is None:
-        return ModelDistribution(name, reason="nothing shows that it tells what single episodes earn")
+        return ModelDistribution(name, reason=say("spread", "untested"))
     found = ModelDistribution(name, distance=tested.distance, largest_distance=tested.largest_distance)
     if tested.distance > tested.largest_distance:
         return replace(
             found,
-            reason="asked about what is done now, it spreads returns otherwise than the log does, by up to "
-            f"{tested.distance:.0%} of episodes, where chance explains {tested.largest_distance:.0%}",
+            reason=say("spread", "otherwise", distance=tested.distance, largest=tested.largest_distance),
         )
     from repbm.critics import draw_returns
 
@@ -43,7 +42,7 @@ def spread_in_model(
     except InputError as fault:
         return replace(found, reason=str(fault))
     if not np.isfinite(drawn).all():
-        return replace(found, reason="its rollouts exceed floating point")
+        return replace(found, reason=say("spread", "overflow"))
     possible = possible_returns(case)
     again = None if refits is None or refits.returns is None else np.clip(refits.returns, *possible)
     given = question.level, question.threshold, rules, again, question.outcome.sign

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from repbm.data import Informative, Trajectories
-from repbm.doctor import examine
+from repbm.doctor import Examination, examine
 from repbm.estimators import Case, EstimatorSpec
 from repbm.evaluation._critics import critic_kind
 from repbm.evaluation._options import Question
@@ -74,13 +74,15 @@ def _opened(
     return shared.once(("log",) if isinstance(log, Trajectories) else ("log", tuple(keep), needs), drawn_log)
 
 
-def prepare(log: Source | Trajectories, question: Question, shared: Shared) -> Trajectories:
+def prepare(log: Source | Trajectories, question: Question, shared: Shared) -> tuple[Trajectories, Examination]:
     """The log, read, examined, and with the behavior learned where it does not tell it: all that needs no policy."""
     shared.about(log, question)
     data = _opened(log, (), True, question, shared).data
-    shared.once(("examination", id(data)), lambda: examine(data, thresholds=question.thresholds))
+    examination = shared.once(("examination", id(data)), lambda: examine(data, thresholds=question.thresholds))
     told = informative_columns(data, shared)[1]
-    return told if told.behavior is not None or len(told) < 2 else with_behavior(told, question, shared)[1]
+    if told.behavior is None and len(told) > 1:
+        told = with_behavior(told, question, shared)[1]
+    return told, examination
 
 
 def informative_columns(data: Trajectories, shared: Shared) -> tuple[Informative | None, Trajectories]:

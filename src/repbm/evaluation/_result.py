@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from repbm.core import InputError, Thresholds, number, reason
-from repbm.doctor import Backtest, Examination
+from repbm.doctor import Backtest, Examination, Finding
 from repbm.evaluation._cohort import Cohort
 from repbm.evaluation._columns import DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
 from repbm.evaluation._details import PolicyDetails
@@ -88,9 +88,16 @@ class Evaluation:
         """What was asked, policies and estimators apart."""
         return Question.of(self.run["arguments"])
 
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the doctor says of the log, the weightiest first; no verdict knows of it."""
+        return self.examination.findings
+
     def __repr__(self) -> str:
         words = [self._told(row) for row in self.estimates.filter("headline").iter_rows(named=True)]
-        return f"Evaluation({len(self.episodes)} episodes: {'; '.join(words) or 'no answer'})"
+        names = ", ".join(dict.fromkeys(finding.check for finding in self.examination.weighty))
+        look = f"; look at findings: {names}" if names else ""
+        return f"Evaluation({len(self.episodes)} episodes: {'; '.join(words) or 'no answer'}{look})"
 
     def _told(self, row: Mapping[str, Any]) -> str:
         ends = "" if row["low"] is None else f" ({number(row['low'])} to {number(row['high'])})"

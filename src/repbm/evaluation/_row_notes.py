@@ -106,10 +106,15 @@ def learned_note(learned: LearnedBehavior | None, steps: int) -> str:
     """Nothing where the log tells how probable its actions were."""
     if learned is None:
         return ""
-    error = learned.reliability.relative_error
+    reliability = learned.reliability
+    found, chance = reliability.relative_error, reliability.chance_error
+    error = max(found, chance)
     reach = behavior_sensitivity(error, steps)
     change = say("notes", "change", share=reach) if reach < _BEYOND_USE else say("notes", "change_beyond_use")
-    return say("notes", "learned", kind=learned.kind, error=error, steps=steps, change=change)
+    key = "learned" if found >= chance else "learned_unknown"
+    return say(
+        "notes", key, kind=learned.kind, error=error, steps=steps, change=change, decisions=reliability.decisions
+    )
 
 
 def _taught(spec: EstimatorSpec, case: Case, thresholds: Thresholds) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from repbm.core import say
 from repbm.estimators import Estimate, EstimatorSpec
 from repbm.inference import Interval
 
@@ -40,7 +41,7 @@ def finite_estimate(estimate: Estimate) -> Estimate:
     """The estimate, or none where numbers of the log are so large that it cannot be computed."""
     if estimate.value is None or np.isfinite(estimate.value):
         return estimate
-    return Estimate(None, None, estimate.effective_episodes, "not defined: its sums exceed floating point")
+    return Estimate(None, None, estimate.effective_episodes, say("notes", "sums_overflow"))
 
 
 def clipped(value: float | None, possible: tuple[float, float]) -> float | None:
@@ -63,4 +64,4 @@ def finite_interval(bounds: Interval) -> Interval:
     numbers = [number for number in (bounds.low, bounds.high, bounds.std_error) if number is not None]
     if np.isfinite(numbers).all():
         return bounds
-    return Interval(None, None, None, "no interval: its sums exceed floating point")
+    return Interval(None, None, None, say("notes", "interval_overflow"))

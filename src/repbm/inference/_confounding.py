@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from repbm.core import ConfoundingRules
+from repbm.core import ConfoundingRules, say
 
 _HALVINGS = 20
 """Of the logarithm of the largest gamma: five digits."""
@@ -113,14 +113,13 @@ class Confounding:
     def sentence(self) -> str:
         """In words, how strong a hidden cause would have to be."""
         if self.unsure == 1:
-            start = "even without a hidden cause the difference may be chance"
             if self.turns == 1:
-                return start
-            return f"{start}; {_cause(self.turns, self.largest)} turn it around"
-        said = f"{_cause(self.turns, self.largest)} turn the difference around"
+                return say("hidden", "chance")
+            return say("hidden", "chance_turns", cause=_cause(self.turns, self.largest))
+        cause = _cause(self.turns, self.largest)
         if self.unsure is None:
-            return f"{said}, nor make it one that may be chance"
-        return f"{said}; {_times(self.unsure)} times as large is enough for one that may be chance"
+            return say("hidden", "turns", cause=cause)
+        return say("hidden", "turns_unsure", cause=cause, times=_times(self.unsure))
 
 
 def confounding(
@@ -166,8 +165,7 @@ def _smallest(holds: Callable[[float], bool], largest: float) -> float | None:
 
 
 def _cause(gamma: float | None, largest: float) -> str:
-    one = "a hidden cause" if gamma is not None else "not even a hidden cause"
-    return f"{one} that makes the odds of an action {_times(gamma or largest)} times as large or small could"
+    return say("hidden", "no_cause" if gamma is None else "cause", times=_times(gamma or largest))
 
 
 def _times(gamma: float) -> str:

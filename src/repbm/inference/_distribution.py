@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from repbm.core import DistributionRules
+from repbm.core import DistributionRules, say
 from repbm.inference._intervals import Resampling, percentile
 
 _ROUNDING = 1e-12
@@ -32,9 +32,9 @@ class ReturnFigure:
     @property
     def name(self) -> str:
         if self.kind == "below":
-            return f"share of returns below {self.at:g}"
+            return say("spread", "below", at=self.at)
         share = f"{100 * self.at:g}%"
-        return f"mean of the worst {share}" if self.kind == "worst" else f"{share} earn at most"
+        return say("spread", "worst" if self.kind == "worst" else "quantile", share=share)
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ def return_distribution(
     weights = np.exp(log_weights - largest) if np.isfinite(largest) else np.zeros_like(log_weights)
     effective = float(weights.sum() ** 2 / (weights**2).sum()) if weights.any() else 0.0
     if effective < rules.fewest_effective_episodes:
-        needed = f"{rules.fewest_effective_episodes:g} are needed"
-        return ReturnDistribution(effective, reason=f"only {effective:.1f} effective episodes follow it, {needed}")
+        few = say("spread", "few", effective=effective, needed=rules.fewest_effective_episodes)
+        return ReturnDistribution(effective, reason=few)
     told, now = (figures_of(returns, each, thresholds, rules, sign) for each in (weights, np.ones(len(returns))))
     drawn = resampled_figures(returns, weights, resampling.groups, resampling, thresholds, rules, sign)
     ends = [_ends(draws, level) for draws in drawn]

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import stdtrit
 
-from repbm.core import IntervalRules, middle, resampled_counts, stream
+from repbm.core import IntervalRules, middle, resampled_counts, say, stream
 from repbm.data import Trajectories
 from repbm.estimators import CorrectedSums, Estimate, GroupSums, Pooled
 
@@ -83,11 +83,11 @@ def interval(estimate: Estimate, level: float, resampling: Resampling) -> Interv
     if estimate.value is None or estimate.contributions is None:
         return Interval(None, None, None)
     if len(estimate.contributions) < 2:
-        return Interval(None, None, None, "no interval: one episode only")
+        return Interval(None, None, None, say("notes", "interval_one"))
     if estimate.effective_episodes == 0:
-        return Interval(None, None, None, "no interval: no episode with weight")
+        return Interval(None, None, None, say("notes", "interval_weightless"))
     if estimate.model_only:
-        return Interval(None, None, None, "no interval: fit the critic again to resampled logs for one (--refits 20)")
+        return Interval(None, None, None, say("notes", "interval_refits"))
     if estimate.pool is None:
         return student(estimate.value, estimate.contributions, level, estimate.critic_error)
     return percentile(resampling.values(estimate.pool), level)
@@ -114,7 +114,5 @@ def percentile(values: np.ndarray, level: float) -> Interval:
     defined = np.isfinite(values)
     share = 1 - defined.mean()
     if share > (1 - level) / 2:
-        return Interval(
-            None, None, None, f"no interval: in {share:.0%} of resampled logs no episode follows the policy"
-        )
+        return Interval(None, None, None, say("notes", "interval_resampled", share=share))
     return Interval(*middle(values[defined], level), float(values[defined].std(ddof=1)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from repbm.core import say
 from repbm.estimators import Estimate
 from repbm.inference._intervals import Interval, Resampling, percentile
 from repbm.inference._refits import Refits
@@ -55,5 +56,5 @@ def probabilities_best(contenders: Mapping[str, Contender]) -> dict[str, float] 
 def paired_difference(one: Contender, other: Contender, level: float) -> Interval:
     """Of the first's value minus the second's, both on the same resampled logs."""
     if one.draws is None or other.draws is None or len(one.draws) != len(other.draws):
-        return Interval(None, None, None, "no interval: nothing tells how one of them varies")
+        return Interval(None, None, None, say("notes", "interval_unknown"))
     return percentile(one.draws - other.draws, level)

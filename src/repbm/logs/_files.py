@@ -22,6 +22,8 @@ _TEXT = tuple(f"{text}{packed}" for text in (".csv", ".tsv") for packed in ("", 
 _EXCEL = (".xlsx", ".xls")
 _MAGIC = b"PAR1"
 _PATTERN = "*?["
+_RESULT = ("run.json", "estimates.csv")
+"""What a folder holds that `repbm evaluate --out` wrote."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,9 @@ def files_of(path: Path) -> list[Path]:
     """
     try:
         if path.is_dir():
+            if all((path / name).exists() for name in _RESULT):
+                fix = "give the log that it is about; repbm report shows it"
+                raise InputError("this is a result, not a log", where=str(path), fix=fix)
             found = _tables(path.iterdir()) or _tables(path.rglob("*"))
             if not found:
                 raise InputError("the folder holds no .csv or .parquet file", where=str(path))

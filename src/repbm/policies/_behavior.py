@@ -33,6 +33,19 @@ class Reliability:
         away = np.abs(self.predicted - self.observed)
         return float((away * self.count)[taken > 0].sum() / taken.sum())
 
+    @property
+    def chance_error(self) -> float:
+        """What that would be on average, were every prediction right: E|z| sum_bins sqrt(n p (1 - p)) / actions, for a
+        standard normal z. Less than this a log does not tell."""
+        predicted = self.predicted.clip(0, 1)
+        spread = np.sqrt(self.count * predicted * (1 - predicted)).sum()
+        return float(np.sqrt(2 / np.pi) * spread / self.decisions)
+
+    @property
+    def decisions(self) -> int:
+        """How many logged actions tell it."""
+        return round(float((self.observed * self.count).sum()))
+
 
 @dataclass(frozen=True, eq=False)
 class LearnedBehavior:
@@ -65,7 +78,8 @@ class LearnedBehavior:
         return EFFORT.get(self.kind, 1)
 
     def __repr__(self) -> str:
-        return f"LearnedBehavior({self.kind}, probabilities off by {self.reliability.relative_error:.1%})"
+        error = max(self.reliability.relative_error, self.reliability.chance_error)
+        return f"LearnedBehavior({self.kind}, probabilities off by up to {error:.1%})"
 
     def logged(self, data: Trajectories) -> Float[np.ndarray, " steps"]:
         """The probability of the action that was taken."""

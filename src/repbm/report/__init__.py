@@ -9,6 +9,7 @@ from repbm.report._examination import examination_lines
 from repbm.report._machine import plain_answers
 from repbm.report._scale import Shown
 from repbm.report._tables import answers_of, answers_table, estimates_lines, estimates_tables, ranking_line
+from repbm.report._words import Words, weighty_lines
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,6 +52,7 @@ def individuals_svg(values: Float[np.ndarray, " individuals"], shown: Shown | No
 
 __all__ = [
     "Shown",
+    "Words",
     "answers_of",
     "answers_table",
     "chart_of",
@@ -63,4 +65,5 @@ __all__ = [
     "ranking_line",
     "report",
     "start_drawing",
+    "weighty_lines",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
+from repbm.core import say
 from repbm.report._drawing import BLUE, GRAY, ORANGE, WIDTH, Chart, sized, value_axis
 from repbm.report._scale import PLAIN, Shown
 
@@ -27,39 +28,33 @@ def support_chart(steps: pl.DataFrame, verdict: Verdict) -> Chart:
     count = len(steps)
     kept = steps.filter(pl.col("step") % max(1, -(-count // _MOST_STEPS)) == 0)
     lines = [
-        (_GOING, kept["step"], kept["alive"] / episodes),
-        (_FOLLOWING, kept["step"], kept["factual"] / episodes),
+        (say("chart", "going"), kept["step"], kept["alive"] / episodes),
+        (say("chart", "following"), kept["step"], kept["factual"] / episodes),
     ]
     if verdict.novelty is not None:
         known = 1 - verdict.novelty[kept["step"].to_numpy().clip(0, len(verdict.novelty) - 1)]
-        lines.append((_KNOWN, kept["step"], pl.Series(known)))
+        lines.append((say("chart", "known"), kept["step"], pl.Series(known)))
     data = pl.concat(
         pl.DataFrame({"step": at.cast(pl.Int64), "share": share.cast(pl.Float64), "what": [what] * len(at)})
         for what, at, share in lines
     )
     names = [what for what, _, _ in lines]
-    dashes = {_GOING: [1, 0], _FOLLOWING: [6, 3], _KNOWN: [2, 2]}
-    colors = {_GOING: GRAY, _FOLLOWING: BLUE, _KNOWN: ORANGE}
+    dashes, colors = [[1, 0], [6, 3], [2, 2]], [GRAY, BLUE, ORANGE]
     legend = alt.Legend(orient="top", direction="vertical", labelLimit=WIDTH, symbolSize=300)
     mark = alt.Chart(data).mark_line(strokeWidth=2.2, point=count == 1)
     return sized(
         mark.encode(
-            x=alt.X("step:Q", title="step", axis=alt.Axis(tickMinStep=1)),
-            y=alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
+            x=alt.X("step:Q", title=say("chart", "step"), axis=alt.Axis(tickMinStep=1)),
+            y=alt.Y("share:Q", title=say("chart", "share"), scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
             color=alt.Color(
-                "what:N", title=None, scale=alt.Scale(domain=names, range=[colors[n] for n in names]), legend=legend
+                "what:N", title=None, scale=alt.Scale(domain=names, range=colors[: len(names)]), legend=legend
             ),
             strokeDash=alt.StrokeDash(
-                "what:N", title=None, scale=alt.Scale(domain=names, range=[dashes[n] for n in names]), legend=legend
+                "what:N", title=None, scale=alt.Scale(domain=names, range=dashes[: len(names)]), legend=legend
             ),
         ),
         200,
     )
-
-
-_GOING = "logged episodes that are still going"
-_FOLLOWING = "those that did only what the policy would do"
-_KNOWN = "followers who met only what the log shows"
 
 
 def ahead_chart(tested: Backtest) -> Chart:
@@ -76,11 +71,11 @@ def ahead_chart(tested: Backtest) -> Chart:
         alt.Chart(data)
         .mark_line(point=alt.OverlayMarkDef(size=60, filled=True), color=BLUE, strokeWidth=2)
         .encode(
-            x=alt.X("steps:Q", title="steps ahead", scale=alt.Scale(type="log"), axis=axis),
-            y=alt.Y("error:Q", title="error / movement", scale=alt.Scale(domain=[0, top])),
+            x=alt.X("steps:Q", title=say("chart", "ahead_steps"), scale=alt.Scale(type="log"), axis=axis),
+            y=alt.Y("error:Q", title=say("chart", "ahead_error"), scale=alt.Scale(domain=[0, top])),
         )
     )
-    useless = alt.Chart(pl.DataFrame({"error": [1.0], "label": ["1: as bad as saying 'nothing changes'"]}))
+    useless = alt.Chart(pl.DataFrame({"error": [1.0], "label": [say("chart", "ahead_useless")]}))
     rule = useless.mark_rule(color=GRAY, strokeDash=[4, 3]).encode(y="error:Q")
     words = useless.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=GRAY).encode(
         x=alt.value(0), y="error:Q", text="label:N"
@@ -114,12 +109,12 @@ def backtest_chart(tested: Backtest, shown_as: Shown = PLAIN) -> Chart:
     )
     base = alt.Chart(data)
     axis = value_axis(shown_as)
-    x = alt.X("predicted:Q", title="the model says (what is done now)", scale=scale, axis=axis)
+    x = alt.X("predicted:Q", title=say("chart", "model_says"), scale=scale, axis=axis)
     bars = base.mark_rule(color=BLUE, strokeWidth=2).encode(
-        x=x, y=alt.Y("low:Q", title="the log says", scale=scale, axis=axis), y2="high:Q"
+        x=x, y=alt.Y("low:Q", title=say("chart", "log_says"), scale=scale, axis=axis), y2="high:Q"
     )
     points = base.mark_point(filled=True, size=70, color=BLUE, opacity=1).encode(
-        x=x, y=alt.Y("observed:Q", title="the log says", scale=scale, axis=axis)
+        x=x, y=alt.Y("observed:Q", title=say("chart", "log_says"), scale=scale, axis=axis)
     )
     return sized(alt.layer(diagonal, bars, points), 260, 300)
 
@@ -138,7 +133,8 @@ def individuals_chart(values: Float[np.ndarray, " individuals"], mean: float, sh
     """How the values of individuals are spread."""
     counts, edges = individual_bins(values)
     said = [
-        f"{shown_as.range(a, b)}: {count} individuals" for a, b, count in zip(edges, edges[1:], counts, strict=False)
+        say("chart", "individuals_between", range=shown_as.range(a, b), count=count)
+        for a, b, count in zip(edges, edges[1:], counts, strict=False)
     ]
     data = pl.DataFrame({"from": edges[:-1], "to": edges[1:], "individuals": counts, "said": said})
     scale = alt.Scale(zero=False, nice=False)
@@ -149,16 +145,16 @@ def individuals_chart(values: Float[np.ndarray, " individuals"], mean: float, sh
             x=alt.X(
                 "from:Q",
                 bin="binned",
-                title=f"{shown_as.title}, for the individual",
+                title=say("chart", "individual", outcome=shown_as.title),
                 scale=scale,
                 axis=value_axis(shown_as),
             ),
             x2="to:Q",
             description="said:N",
-            y=alt.Y("individuals:Q", title="individuals", axis=alt.Axis(tickMinStep=1)),
+            y=alt.Y("individuals:Q", title=say("chart", "individuals"), axis=alt.Axis(tickMinStep=1)),
         )
     )
-    middle = alt.Chart(pl.DataFrame({"mean": [mean], "label": [f"mean {shown_as.value(mean)}"]}))
+    middle = alt.Chart(pl.DataFrame({"mean": [mean], "label": [say("chart", "mean", value=shown_as.value(mean))]}))
     rule = middle.mark_rule(color=ORANGE, strokeWidth=2).encode(x=alt.X("mean:Q", scale=scale))
     words = middle.mark_text(color=ORANGE, align="left", dx=4, baseline="bottom", dy=-4).encode(
         x=alt.X("mean:Q", scale=scale), y=alt.value(0), text="label:N"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
+from repbm.core import say
 from repbm.report._drawing import BLUE, GRAY, Chart, sized, value_axis
 from repbm.report._scale import PLAIN, Shown
 
@@ -20,11 +21,11 @@ def confounding_chart(found: Confounding, shown_as: Shown = PLAIN) -> Chart:
     axis = alt.Axis(values=list(found.gammas), format="~g", labelOverlap="greedy")
     x = alt.X(
         "gamma:Q",
-        title="odds of an action, times as large or small",
+        title=say("chart", "hidden_odds"),
         scale=alt.Scale(type="log", nice=False),
         axis=axis,
     )
-    y = {"title": "difference to now", "scale": alt.Scale(zero=False), "axis": value_axis(shown_as)}
+    y = {"title": say("chart", "hidden_difference"), "scale": alt.Scale(zero=False), "axis": value_axis(shown_as)}
     base = alt.Chart(data)
     area = base.mark_area(color=BLUE, opacity=0.25).encode(x=x, y=alt.Y("low:Q", **y), y2="high:Q")
     ends = [base.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=alt.Y(f"{end}:Q", **y)) for end in ("low", "high")]

@@ -8,6 +8,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from repbm.core import say
 from repbm.report._scale import Shown
 
 Chart = Any
@@ -19,10 +20,7 @@ WIDTH = 340
 
 _SCALE = 1.3
 
-_SHORT = " : ".join(
-    f"abs(datum.value) >= {large:g} ? format(datum.value / {large:g}, '.3~g') + ' {word}'"
-    for large, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
-)
+_LARGE = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 """Numbers on axes: 2.4 billion in place of 2,400,000,000."""
 
 
@@ -30,15 +28,21 @@ def value_axis(shown_as: Shown) -> alt.Axis:
     """An axis of values: percentages of 0/1 outcomes, short numbers of others; no labels on top of each other."""
     if shown_as.binary:
         return alt.Axis(format="~%", tickCount=5, labelOverlap="greedy", labelSeparation=8)
-    return alt.Axis(labelExpr=f"{_SHORT} : datum.label", tickCount=5, labelOverlap="greedy", labelSeparation=8)
+    short = " : ".join(
+        f"abs(datum.value) >= {large:g} ? format(datum.value / {large:g}, '.3~g') + ' {say('chart', word)}'"
+        for large, word in _LARGE
+    )
+    return alt.Axis(labelExpr=f"{short} : datum.label", tickCount=5, labelOverlap="greedy", labelSeparation=8)
 
 
 def spoken(name: str, value: str, low: str, high: str, shown_as: Shown) -> pl.Expr:
     """What a mark says when it is pointed at, or read aloud."""
 
     def sentence(row: dict[str, Any]) -> str:
-        reach = "" if row[low] == row[high] else f" ({shown_as.range(row[low], row[high])})"
-        return f"{row[name]}: {value} {shown_as.value(row[value])}{reach}"
+        told = f"{value} {shown_as.value(row[value])}"
+        if row[low] == row[high]:
+            return say("chart", "point", name=row[name], value=told)
+        return say("chart", "interval", name=row[name], value=told, range=shown_as.range(row[low], row[high]))
 
     return pl.struct(name, value, low, high).map_elements(sentence, return_dtype=pl.String).alias("said")
 

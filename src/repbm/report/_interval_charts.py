@@ -9,6 +9,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from repbm.core import say
 from repbm.report._drawing import BLUE, GRAY, ORANGE, Chart, sized, spoken, value_axis
 from repbm.report._scale import PLAIN, Shown
 
@@ -23,8 +24,8 @@ def forest_chart(rows: pl.DataFrame, logged_mean: float, shown_as: Shown = PLAIN
     role = pl.when("headline").then(pl.lit(_ANSWER)).otherwise(pl.lit(_OTHERS))
     shown = _with_ends(rows.filter(pl.col("value").is_not_null()).with_columns(role.alias("role")), "estimator")
     window = _window(shown.with_columns(headline=pl.col("role") == _ANSWER), logged_mean)
-    line = (logged_mean, f"now: {shown_as.value(logged_mean)}")
-    return _intervals(shown, f"{shown_as.title}, following the policy", line, window, shown_as)
+    line = (logged_mean, say("chart", "now", value=shown_as.value(logged_mean)))
+    return _intervals(shown, say("chart", "following_policy", outcome=shown_as.title), line, window, shown_as)
 
 
 def _window(rows: pl.DataFrame, logged_mean: float) -> tuple[float, float]:
@@ -42,12 +43,11 @@ def _window(rows: pl.DataFrame, logged_mean: float) -> tuple[float, float]:
 def groups_chart(groups: Sequence[Group], shown_as: Shown = PLAIN) -> Chart:
     """Mean gains of groups with their intervals, and zero as a line."""
     rows = [
-        {"name": f"group {k + 1}", "value": group.gain, "low": group.low, "high": group.high}
+        {"name": say("chart", "group", number=k + 1), "value": group.gain, "low": group.low, "high": group.high}
         for k, group in enumerate(groups)
     ]
-    return _intervals(
-        _with_ends(pl.DataFrame(rows), "name"), "difference to what is done now", (0.0, "none"), None, shown_as
-    )
+    line = 0.0, say("chart", "no_difference")
+    return _intervals(_with_ends(pl.DataFrame(rows), "name"), say("chart", "difference"), line, None, shown_as)
 
 
 def ranking_chart(
@@ -57,16 +57,15 @@ def ranking_chart(
 
     Those that the log does not support are gray.
     """
-    line = (logged_mean, f"now: {shown_as.value(logged_mean)}")
+    line = (logged_mean, say("chart", "now", value=shown_as.value(logged_mean)))
     if supported is not None:
         known = pl.col("policy").is_in(supported)
         ranking = ranking.with_columns(role=pl.when(known).then(pl.lit(_SUPPORTED)).otherwise(pl.lit(_UNSUPPORTED)))
     return _intervals(_with_ends(ranking, "policy"), shown_as.title, line, None, shown_as)
 
 
-_ANSWER, _OTHERS = "the answer", "other estimates"
-
-_SUPPORTED, _UNSUPPORTED = "supported", "not supported by the log"
+_ANSWER, _OTHERS, _SUPPORTED, _UNSUPPORTED = "answer", "others", "supported", "unsupported"
+"""Roles, by the words of what the legend calls them."""
 
 _COLORS = {_ANSWER: ORANGE, _OTHERS: BLUE, _SUPPORTED: BLUE, _UNSUPPORTED: GRAY}
 
@@ -86,7 +85,7 @@ def _intervals(
     low, high = window or _padded([at, *rows["low"], *rows["high"]])
     data = rows.select(
         "name",
-        "role",
+        pl.col("role").replace_strict({role: say("chart", role) for role in _COLORS}),
         *(pl.col(name).clip(low, high).alias(name) for name in ("low", "high")),
         pl.col("value").clip(low, high).alias("place"),
         (pl.col("value") < low).alias("before"),
@@ -96,9 +95,9 @@ def _intervals(
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
     axis = value_axis(shown_as)
     y = alt.Y("name:N", title=None, sort=data["name"].to_list())
-    shown = [role for role in _COLORS if role in data["role"]]
+    shown = [role for role in _COLORS if role in rows["role"]]
     both = len(shown) > 1
-    colors = alt.Scale(domain=shown, range=[_COLORS[role] for role in shown])
+    colors = alt.Scale(domain=[say("chart", role) for role in shown], range=[_COLORS[role] for role in shown])
     color = alt.Color("role:N", title=None, scale=colors, legend=alt.Legend(orient="bottom") if both else None)
     base = alt.Chart(data).encode(y=y, color=color, description="said:N")
     x = alt.X("place:Q", title=title, scale=scale, axis=axis)
@@ -106,8 +105,8 @@ def _intervals(
     points = base.transform_filter("!datum.before && !datum.after").mark_point(filled=True, size=75, opacity=1)
     cut = {"fontSize": 10, "fontStyle": "italic"}
     far = [
-        base.transform_filter("datum.before").mark_text(align="left", text="◂ beyond", **cut),
-        base.transform_filter("datum.after").mark_text(align="right", text="beyond ▸", **cut),
+        base.transform_filter("datum.before").mark_text(align="left", text=say("chart", "below"), **cut),
+        base.transform_filter("datum.after").mark_text(align="right", text=say("chart", "above"), **cut),
     ]
     reference = alt.Chart(pl.DataFrame({"at": [at], "label": [label]})).encode(x=alt.X("at:Q", scale=scale))
     rule = reference.mark_rule(strokeDash=[4, 3], color=GRAY, strokeWidth=1.5)

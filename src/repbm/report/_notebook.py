@@ -5,10 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from repbm.core import InputError, nearest, number
+from repbm.core import InputError, nearest, number, say
+from repbm.doctor import NOT_SUPPORTED, Finding, Severity
 from repbm.report._drawing import Chart, svg
 from repbm.report._page import Report
 from repbm.report._part import PolicyPart
+from repbm.report._words import Words
 
 if TYPE_CHECKING:
     from repbm.evaluation import Evaluation
@@ -18,14 +20,16 @@ _DOUBT = "#8a5a00"
 
 
 def notebook_html(evaluation: Evaluation) -> str:
-    """The answer of each policy, its interval, difference and verdict; charts of what other estimators say."""
+    """What is wrong with the log; the answer of each policy, its interval, difference and verdict; charts of what other
+    estimators say."""
     made = Report(evaluation)
-    parts = [_answer(part) for part in made.parts]
+    parts = [*map(_warning, evaluation.examination.weighty), *map(_answer, made.parts)]
     if "ranking" in made.charts:
-        parts.append(_picture(made.charts["ranking"], "All policies, the best first"))
+        parts.append(_picture(made.charts["ranking"], say("page", "ranking")))
     for part in made.parts:
         if "estimates" in part.charts:
-            title = "What different estimators say" if len(made.parts) == 1 else f"{part.policy}: all estimators"
+            one = len(made.parts) == 1
+            title = say("notebook", "estimates") if one else say("notebook", "estimates_of", policy=part.policy)
             parts.append(_picture(part.charts["estimates"], title, folded=len(made.parts) > 1))
     return f'<div style="max-width: 46em">{"".join(parts)}</div>'
 
@@ -50,19 +54,29 @@ def chart_of(evaluation: Evaluation, name: str, policy: str | None = None) -> Ch
     return part.charts[name]
 
 
+def _warning(finding: Finding) -> str:
+    color = _COLORS["no"] if finding.severity is Severity.PROBLEM else _DOUBT
+    words = escape(Words.read().finding(finding))
+    return f'<p style="margin: 0.2em 0; color: {color}; background: #fff">{words}</p>'
+
+
 def _answer(part: PolicyPart) -> str:
     row, verdict = part.answer, part.verdict
-    value = "no estimate" if row["value"] is None else number(row["value"])
-    ends = "" if row["low"] is None else f" ({row['level']:.0%} interval {number(row['low'])} to {number(row['high'])})"
-    gain = ""
+    value = say("notebook", "no_estimate") if row["value"] is None else number(row["value"])
+    ends = gain = ""
+    if row["low"] is not None:
+        bounds = {"low": number(row["low"]), "high": number(row["high"])}
+        ends = say("notebook", "interval", level=f"{row['level']:.0%}", **bounds)
     if row["difference"] is not None:
-        reach = ""
+        now, difference = number(row["logged_mean"]), number(row["difference"], True)
+        gain = f"<br>{escape(say('notebook', 'against', now=now, difference=difference))}"
         if row["difference_low"] is not None:
-            reach = f" ({number(row['difference_low'], True)} to {number(row['difference_high'], True)})"
-        gain = f"<br>against what is done now, {number(row['logged_mean'])}: {number(row['difference'], True)}{reach}"
-    color = _COLORS.get("yes" if verdict.supported else "no" if verdict.word == "not supported" else "", _DOUBT)
+            bounds = {"low": number(row["difference_low"], True), "high": number(row["difference_high"], True)}
+            gain += say("notebook", "difference", **bounds)
+    answer = escape(say("notebook", "answer", policy=part.policy, value=value))
+    color = _COLORS.get("yes" if verdict.supported else "no" if verdict.word == NOT_SUPPORTED else "", _DOUBT)
     return (
-        f'<p style="margin: 0.4em 0"><strong>{escape(part.policy)}: {value}</strong>{ends}{gain}<br>'
+        f'<p style="margin: 0.4em 0"><strong>{answer}</strong>{ends}{gain}<br>'
         f'<span style="color: {color}; background: #fff; padding: 0 0.2em">{escape(verdict.sentence)}</span></p>'
     )
 

@@ -19,7 +19,7 @@ from repbm.report._drawing import Chart, drawn, png, svg
 from repbm.report._interval_charts import ranking_chart
 from repbm.report._part import PolicyPart
 from repbm.report._scale import Shown
-from repbm.report._words import Words
+from repbm.report._words import Words, weighty_lines
 
 if TYPE_CHECKING:
     from repbm.evaluation import Evaluation
@@ -95,7 +95,8 @@ class Report:
                 {**row, "difference": differences[row["policy"]]} for row in evaluation.ranking.iter_rows(named=True)
             ],
             found=found,
-            findings=[finding.line for finding in found.findings],
+            weighty=weighty_lines(found),
+            findings=[words.finding(finding) for finding in found.findings],
             notes=evaluation.run.get("notes", ()),
             horizon=evaluation.question.horizon,
             gap=gap,

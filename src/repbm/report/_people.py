@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from repbm.core import say
 from repbm.report._charts import individual_bins
 
 _COLUMNS = (
@@ -70,7 +71,7 @@ def people_table(
     has = list(columns)
     names = [_title(titles[name], binary and name in _OUTCOMES) for name in has]
     states = episodes.columns[2 : 2 + _MOST_STATES]
-    names += [name if name not in names else f"{name} (at first)" for name in states]
+    names += [name if name not in names else say("page", "at_first", name=name) for name in states]
     values = [cell for cell in columns.get("value", []) if cell is not None]
     table = {
         "names": names,

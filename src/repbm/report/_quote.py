@@ -42,7 +42,7 @@ def quote(row: Mapping[str, Any], verdict: Verdict, shown: Shown, words: Words) 
         "quote_answer",
         **given,
         range=shown.range(row["low"], row["high"]),
-        difference=shown.difference(row["difference"]).replace("points", "percentage points"),
+        difference=shown.in_full(row["difference"]),
         differences=shown.differences(row["difference_low"], row["difference_high"]),
     )
     if may_be_chance(row):

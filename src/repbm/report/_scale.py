@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from repbm.core import in_words
+from repbm.core import in_words, say
 
 if TYPE_CHECKING:
     from repbm.evaluation import Effect, Evaluation
@@ -32,7 +32,8 @@ class Shown:
     @property
     def title(self) -> str:
         """What stands over a column of values."""
-        return f"{self.name or 'value'}{f' ({self.unit})' if self.unit else ''}"
+        name = self.name or say("value", "value")
+        return say("value", "with_unit", name=name, unit=self.unit) if self.unit else name
 
     def value(self, value: float | None) -> str:
         if value is None or not self.binary:
@@ -43,35 +44,40 @@ class Shown:
         """With its sign; of percentages in points."""
         if value is None or not self.binary:
             return in_words(value, signed=True)
-        return f"{100 * value:+.1f} points"
+        return say("value", "points", number=f"{100 * value:+.1f}")
 
     def size(self, difference: float | None) -> str:
         """How large a difference is, whichever way."""
         if difference is None or not self.binary:
             return in_words(None if difference is None else abs(difference)) + (f" {self.unit}" if self.unit else "")
-        return f"{100 * abs(difference):.1f} percentage points"
+        return say("value", "size", number=f"{100 * abs(difference):.1f}")
+
+    def in_full(self, difference: float) -> str:
+        """With its sign, and of percentages in percentage points."""
+        return say("value", "size", number=f"{100 * difference:+.1f}") if self.binary else self.difference(difference)
 
     def range(self, low: float | None, high: float | None) -> str:
-        return "-" if low is None or high is None else f"{self.value(low)} to {self.value(high)}"
+        return "-" if low is None or high is None else say("value", "range", low=self.value(low), high=self.value(high))
 
     def differences(self, low: float | None, high: float | None) -> str:
         if low is None or high is None:
             return "-"
-        return f"{self.difference(low).removesuffix(' points')} to {self.difference(high)}"
+        first = f"{100 * low:+.1f}" if self.binary else self.difference(low)
+        return say("value", "range", low=first, high=self.difference(high))
 
     def is_better(self, difference: float) -> bool:
         return self.sign * difference > 0
 
     def effect(self, found: Effect) -> str:
         """The absolute and the relative difference, and the number needed to treat, in words."""
-        said = self.difference(found.absolute).replace("points", "percentage points")
+        said = self.in_full(found.absolute)
         if found.relative is not None:
-            said = f"{said} ({100 * found.relative:+.1f}% relative to what is done now)"
+            said = say("value", "relative", difference=said, relative=f"{100 * found.relative:+.1f}%")
         if found.needed is None:
-            return f"{said}; how many must be treated for one is not known: there may be no difference"
-        kind = "benefit" if self.is_better(found.absolute) else "harm"
-        ends = self.counts(found.needed_low, found.needed_high)
-        return f"{said}; number needed to treat for one {kind}: {self.count(found.needed)} ({ends})"
+            return say("value", "needed_unknown", difference=said)
+        kind = say("value", "benefit" if self.is_better(found.absolute) else "harm")
+        count, ends = self.count(found.needed), self.counts(found.needed_low, found.needed_high)
+        return say("value", "needed", difference=said, kind=kind, count=count, range=ends)
 
     def count(self, people: float | None) -> str:
         """A number of people; with a digit more where they are few."""
@@ -80,7 +86,7 @@ class Shown:
         return f"{people:,.0f}" if people >= _MANY else f"{people:.1f}"
 
     def counts(self, low: float | None, high: float | None) -> str:
-        return f"{self.count(low)} to {self.count(high)}"
+        return say("value", "range", low=self.count(low), high=self.count(high))
 
 
 PLAIN = Shown()

@@ -138,13 +138,16 @@ def estimates_tables(
         rows = merged(list(group.iter_rows(named=True)))
         table = Table(title=f"{policy}: what {rows[0]['episodes']} logged episodes say", title_justify="left")
         table.add_column("estimator", no_wrap=True)
-        for name in _cells(rows[0], shown, truth or {}):
-            table.add_column(name, justify="right", no_wrap=True)
-        table.add_column("effective episodes", justify="right")
-        for row in rows:
-            effective = number(row["effective_episodes"])
-            style = "bold" if row["headline"] else ""
-            table.add_row(row["estimator"], *_cells(row, shown, truth or {}).values(), effective, style=style)
+        cells = [
+            {**_cells(row, shown, truth or {}), "effective episodes": number(row["effective_episodes"])} for row in rows
+        ]
+        for name in cells[0]:
+            # Where the name of an outcome is long, it takes several lines rather than the place of other numbers.
+            long = name in (shown.title, "effective episodes")
+            width = max(map(len, (*name.split(), *(own[name] for own in cells)))) if long else None
+            table.add_column(name, justify="right", width=width, no_wrap=not long)
+        for row, own in zip(rows, cells, strict=True):
+            table.add_row(row["estimator"], *own.values(), style="bold" if row["headline"] else "")
         yield table
         yield f"{policy}: {verdicts[str(policy)]}"
         if not truth:

@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from repbm.core import all_words
+from repbm.doctor import Examination, Finding
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,22 @@ class Words:
     def meaning(self, family: str, softened: bool) -> str:
         """What an estimator does, in one sentence; empty for one of the user's own."""
         said = self.estimators.get(family, "")
-        return f"{said}; the policy mixed with a little chance" if softened and said else said
+        return self.estimators["softened"].format(meaning=said) if softened and said else said
 
-    def say(self, key: str, **given: Any) -> Markup:
-        """A sentence of the page; what is put into it is text, never tags."""
-        return Markup(self.page[key]).format(**given)
+    def say(self, key: str, section: str = "page", **given: Any) -> Markup:
+        """A sentence of the page, or of another section; what is put into it is text, never tags."""
+        return Markup(all_words()[section][key]).format(**given)
 
     def plain(self, key: str, **given: Any) -> str:
         """The same as text, for where no tags are."""
         return self.page[key].format(**given)
+
+    def finding(self, found: Finding) -> str:
+        """What the doctor found, and how much it matters."""
+        return self.plain("finding", severity=self.plain(found.severity), line=found.line)
+
+
+def weighty_lines(found: Examination) -> list[str]:
+    """What is to be looked at before an answer is believed."""
+    words = Words.read()
+    return [words.finding(finding) for finding in found.weighty]

@@ -21,6 +21,8 @@ def serve(session: Session, port: int, ready: Callable[[str], None]) -> None:
             own.bind((HERE[0], port))
         except OSError as fault:
             raise InputError(f"port {port} cannot be used ({fault.strerror})", fix="give another --port") from fault
+        # Whoever is told the address may knock at once.
+        own.listen()
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, server_header=False))
         ready(f"http://{HERE[0]}:{own.getsockname()[1]}/{token}/")
         server.run(sockets=[own])

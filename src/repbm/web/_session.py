@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from threading import Lock
 
 from repbm.core import InputError
+from repbm.doctor import Examination
 from repbm.engines import Engine
 from repbm.evaluation import Evaluation, Outcome, PolicyEvaluator, Study
 from repbm.policies import ObservationPolicy, Policy
@@ -49,6 +50,11 @@ class Session:
     @property
     def outcome(self) -> Outcome:
         return self.study.outcome
+
+    @property
+    def examination(self) -> Examination:
+        """What the doctor says of the log."""
+        return self.evaluator.examination_
 
     @property
     def answers(self) -> list[Answer]:

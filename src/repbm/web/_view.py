@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -11,10 +11,11 @@ import numpy as np
 import polars as pl
 
 from repbm._version import __version__
-from repbm.core import number
+from repbm.core import all_words, number, say
+from repbm.doctor import NOT_SUPPORTED
 from repbm.inference import subgroups
 from repbm.policies.adapters import DecisionTable
-from repbm.report import Shown, individuals_svg
+from repbm.report import Shown, Words, individuals_svg, weighty_lines
 from repbm.web._forms import TableForm
 from repbm.web._session import Answer, Session
 
@@ -32,6 +33,7 @@ def page(
     fault: str | None = None,
 ) -> str:
     """The page as HTML, without any script: nothing that a log or a person writes in it can run."""
+    words = Words.read()
     # Whether an outcome is one of 0 and 1 is the same for all policies.
     shown = Shown.of(session.answers[-1].evaluation) if session.answers else Shown(session.outcome.name)
     return _template().render(
@@ -50,6 +52,10 @@ def page(
         answer=None if answer is None else _answer(answer, session),
         people=None if answer is None else _people(answer, find, session),
         compared=_compared(session, answer, compared),
+        weighty=weighty_lines(session.examination),
+        page_say=words.say,
+        say=partial(words.say, section="live"),
+        words=all_words()["live"],
         chosen=list(compared),
         find=find,
         fault=fault,
@@ -61,7 +67,7 @@ def individuals_of(answer: Answer) -> pl.DataFrame:
     found = answer.evaluation
     own = found.individuals.filter(source="log").drop("policy", "estimator", "source", "support")
     states = found.episodes.drop("episode")
-    new = {name: name if name not in own.columns else f"{name} (at first)" for name in states.columns}
+    new = {name: name if name not in own.columns else say("page", "at_first", name=name) for name in states.columns}
     return pl.concat([own, states.rename(new)], how="horizontal") if len(own) else own
 
 
@@ -79,7 +85,7 @@ def _better(row: dict[str, Any], session: Session) -> str:
         return ""
     sign = 1 if session.outcome.better == "more" else -1
     low, high = sorted((sign * row["difference_low"], sign * row["difference_high"]))
-    return "better than now" if low > 0 else "worse than now" if high < 0 else "not clearly different from now"
+    return say("live", "better" if low > 0 else "worse" if high < 0 else "unclear")
 
 
 def _answer(answer: Answer, session: Session) -> dict[str, Any]:
@@ -96,7 +102,7 @@ def _answer(answer: Answer, session: Session) -> dict[str, Any]:
     verdict = line["verdict"]
     return {
         **line,
-        "kind": "yes" if verdict.supported else "no" if verdict.word == "not supported" else "open",
+        "kind": "yes" if verdict.supported else "no" if verdict.word == NOT_SUPPORTED else "open",
         "gain": int((rises if sign > 0 else falls).sum()),
         "lose": int((falls if sign > 0 else rises).sum()),
         "unclear": int((~rises & ~falls).sum()),
@@ -138,7 +144,12 @@ def _compared(session: Session, answer: Answer | None, chosen: Sequence[str]) ->
     for one in session.answers:
         own = one.evaluation.individuals.filter(source="log")
         if len(own):
-            lines.append((f"under {one.number + 1}. {one.name}", [own.row(place, named=True) for place in places]))
+            lines.append(
+                (
+                    say("live", "under", number=one.number + 1, name=one.name),
+                    [own.row(place, named=True) for place in places],
+                )
+            )
     begun = everybody.columns.index("logged_return") + 1
     return {"rows": rows, "states": everybody.columns[begun:], "policies": lines}
 
