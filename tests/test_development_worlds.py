@@ -18,6 +18,10 @@ NO_OVERLAP = (
     "third/drone-routes",
     "fourth/contrast-scans",
     "fifth/course-placement",
+    "sixth/crane-lifts",
+    "sixth/joint-injection",
+    "sixth/season-markdown",
+    "sixth/interpreter-desk",
 )
 HIDDEN_CAUSES = (
     "confounded",
@@ -26,6 +30,7 @@ HIDDEN_CAUSES = (
     "third/home-visits",
     "fourth/physio-motivation",
     "fifth/calf-barn",
+    "sixth/wound-dressing",
 )
 UNANSWERABLE = (*NO_OVERLAP, *HIDDEN_CAUSES)
 FAMILIES = [pytest.param(name, marks=pytest.mark.slow) if "/" in name else name for name in DEVELOPMENT]
@@ -69,20 +74,21 @@ def test_numbers_are_finite_and_actions_supported(name: str, seed: int) -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_policy_never_does_what_was_never_done_where_the_log_can_tell(name: str) -> None:
+    """Some gaps are of one part of the time, or of what was done before."""
     for seed in range(3):
         world = drawn(name, seed)
+        assert world.answerable != (name in UNANSWERABLE)
         states = world.initial(200, stream(seed, "states"))
-        generator = stream(seed, "steps")
-        for _ in range(min(world.horizon, 4)):
+        generator, never_logged = stream(seed, "steps"), False
+        for _ in range(world.horizon if name in NO_OVERLAP else min(world.horizon, 4)):
             usual, wanted = world.behavior(states), world.policy(world.observe(states))
             np.testing.assert_allclose(usual.sum(axis=1), 1)
-            never_logged = (wanted > 0) & (usual == 0)
-            assert never_logged.any() == (name in NO_OVERLAP)
-            assert world.answerable != (name in UNANSWERABLE)
+            never_logged |= bool(((wanted > 0) & (usual == 0)).any())
             states, _, ended = world.step(states, wanted.argmax(axis=1), generator)
             states = states[~ended]
             if not len(states):
                 break
+        assert never_logged == (name in NO_OVERLAP)
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._sixth_exam._parts import (
     Choice,
     Grid,
     Moved,

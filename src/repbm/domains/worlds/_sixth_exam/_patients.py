@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._sixth_exam._parts import (
     Choice,
     Grid,
     Mask,

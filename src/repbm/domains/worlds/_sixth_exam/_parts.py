@@ -1,4 +1,4 @@
-"""What the worlds of the exam have in common: types, customs that make a log, and policies as far off as it allows."""
+"""What the worlds of the sixth exam have in common: types, customs, and policies as far off as logs allow."""
 
 from __future__ import annotations
 

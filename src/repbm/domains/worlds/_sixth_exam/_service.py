@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._sixth_exam._parts import (
     Choice,
     Grid,
     Moved,
