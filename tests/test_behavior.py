@@ -12,6 +12,7 @@ from repbm.data import Categorical, Trajectories
 from repbm.evaluation import evaluate
 from repbm.policies import learn_behavior, reliability
 from repbm.policies._behavior_kinds import KINDS
+from repbm.policies._calibration import mixture
 
 
 def logged(chances, n: int = 400, steps: int = 8, dimensions: int = 2, seed: int = 0, whole: int = 0) -> Trajectories:
@@ -53,15 +54,15 @@ def table(states: np.ndarray) -> np.ndarray:
     ("chances", "whole", "kinds"),
     [
         pytest.param(logistic, 0, ("logistic",), marks=pytest.mark.slow),
-        pytest.param(stripes, 0, ("boosting", "neighbors"), marks=pytest.mark.slow),
+        pytest.param(stripes, 0, ("larger trees", "neighbors"), marks=pytest.mark.slow),
         (table, 12, ("table",)),
     ],
 )
 def test_the_right_kind_is_found(chances, whole: int, kinds: tuple[str, ...]) -> None:
     data = logged(chances, whole=whole)
     found = learn_behavior(data)
-    assert found.kind in kinds
-    assert found.likelihoods[found.kind] == max(found.likelihoods.values())
+    assert found.parts[0].kind in kinds
+    assert found.likelihood >= max(found.likelihoods.values()) - 1e-3
     np.testing.assert_allclose(found.probabilities.sum(axis=1), 1)
     truth = chances(data.observations)
     away = np.abs(found.probabilities - truth).mean()
@@ -78,8 +79,7 @@ def test_where_nothing_is_to_be_learned_frequencies_win() -> None:
     data = logged(lambda states: np.tile([0.3, 0.7], (len(states), 1)))
     found = learn_behavior(data)
     assert np.abs(found.probabilities - [0.3, 0.7]).max() < 0.06
-    gain = found.likelihoods[found.kind] - found.likelihoods["frequencies"]
-    assert gain < 1e-3
+    assert found.likelihood - found.likelihoods["frequencies"] < 1e-3
 
 
 def test_an_episode_does_not_judge_itself() -> None:
@@ -112,13 +112,15 @@ def test_the_behavior_may_depend_on_time() -> None:
     assert np.abs(found.probabilities[:, 0] - np.where(data.steps < 4, 0.9, 0.1)).mean() < 0.03
 
 
-@pytest.mark.parametrize("kind", ["table", "frequencies", "logistic", "neighbors", "boosting"])
+@pytest.mark.parametrize(
+    "kind", ["table", "frequencies", "logistic", "curves", "neighbors", "boosting", "larger trees"]
+)
 def test_what_was_learned_tells_of_other_episodes_as_of_its_own(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In its own folds the same; any fold judges episodes that taught nothing, also states that nobody saw."""
     data = logged(table, 60, 5, whole=12) if kind == "table" else logged(logistic, 60, 5)
+    monkeypatch.setattr("repbm.policies._behavior.KINDS", {kind: KINDS[kind]} if kind in KINDS else {})
     if kind != "table":
         monkeypatch.setattr("repbm.policies._behavior.numbered_states", lambda data: None)
-        monkeypatch.setattr("repbm.policies._behavior.KINDS", {kind: KINDS[kind]})
     found = learn_behavior(data)
     assert found.kind == kind
     np.testing.assert_array_equal(np.bincount(found.folds), 12)
@@ -130,6 +132,42 @@ def test_what_was_learned_tells_of_other_episodes_as_of_its_own(kind: str, monke
     others = found.elsewhere(far, np.arange(60) % 5)
     np.testing.assert_allclose(others.sum(axis=1), 1)
     assert others.min() > 0
+
+
+def sites(states: np.ndarray) -> np.ndarray:
+    """One place goes by a score, the other by a threshold."""
+    by_score = 1 / (1 + np.exp(-2 * states[:, 0]))
+    by_rule = np.where((states[:, 0] > 0.3) & (states[:, 1] < 0.5), 0.9, 0.15)
+    first = np.where(states[:, 2] > 0, by_score, by_rule)
+    return np.column_stack([first, 1 - first])
+
+
+def test_kinds_are_mixed_where_that_is_nearer_than_the_best_of_them() -> None:
+    data = logged(sites, 100, 6, dimensions=3)
+    found = learn_behavior(data)
+    assert len(found.parts) > 1
+    assert found.kind == ", ".join(part.kind for part in found.parts)
+    counts = [part.count for part in found.parts]
+    assert sum(counts) == pytest.approx(1)
+    assert counts == sorted(counts, reverse=True)
+    assert min(counts) >= 0.05
+    assert found.likelihood > max(found.likelihoods.values())
+
+
+def test_a_mixture_is_the_likeliest_of_all() -> None:
+    """Of two guesses, one of which is right with 30 % of the steps, and the other one with 70 %."""
+    draws, n = np.random.default_rng(0), 20_000
+    odds = [np.tile(each, (n, 1)) for each in ([0.9, 0.1], [0.2, 0.8], [0.5, 0.5])]
+    which = draws.random(n) < 0.3
+    chance = np.where(which, odds[0][:, 0], odds[1][:, 0])
+    codes = (draws.random(n) > chance).astype(int)
+    counts = mixture(odds, codes, 0.05)
+    assert counts.sum() == pytest.approx(1)
+    mean = np.einsum("k,kna->na", counts, np.stack(odds))
+    assert mean[0, 0] == pytest.approx((codes == 0).mean(), abs=1e-3)
+    np.testing.assert_array_equal(mixture(odds[:1], codes, 0.05), [1.0])
+    # A guess that hardly counts is left out, and the others take its share.
+    assert mixture([odds[1], odds[0]], np.zeros(n, int), 0.05).tolist() == [0.0, 1.0]
 
 
 def test_reliability_tells_what_is_off() -> None:

@@ -334,7 +334,9 @@ class BehaviorRules:
     given_up: float = 3.0
     """A kind that is behind the best so far by so many standard errors after two folds is given up. Convention."""
     learned_steps: int = 200_000
-    """The chosen kind learns from so many steps at most."""
+    """The kinds that count learn from so many steps at most."""
+    least_count: float = 0.05
+    """A kind that would count less in the mixture is left out. Convention."""
     bins: int = 10
     """Predicted probabilities are compared with what happened in so many bins, of `fewest_in_bin` pairs at least."""
     fewest_in_bin: int = 50

@@ -41,9 +41,17 @@ def described(learned: LearnedBehavior) -> dict[str, Any]:
     shown = learned.reliability
     return {
         "kind": learned.kind,
+        "likelihood": learned.likelihood,
         "likelihoods": dict(learned.likelihoods),
-        "temperature": learned.temperature,
-        "mixed": learned.mixed,
+        "parts": [
+            {
+                "kind": part.kind,
+                "count": part.count,
+                "temperature": part.calibration.temperature,
+                "mixed": part.calibration.mixed,
+            }
+            for part in learned.parts
+        ],
         "relative_error": shown.relative_error,
         "predicted": shown.predicted.tolist(),
         "observed": shown.observed.tolist(),

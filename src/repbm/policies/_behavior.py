@@ -2,80 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.optimize import minimize
 
 from repbm.core import BehaviorRules, InputError, stream
 from repbm.data import Trajectories, found_states, numbered_states
-from repbm.policies._behavior_kinds import EFFORT, KINDS, Chances, Kind, by_table
+from repbm.policies._behavior_kinds import EFFORT, KINDS, MOST_FEATURES, Chances, by_table
+from repbm.policies._behavior_trial import Candidate, Told, Trial, cross_fitted
+from repbm.policies._calibration import Calibration, log_likelihoods, mixture
+from repbm.policies._reliability import Reliability, reliability
 
 _COMPARED_WORK = 5_000_000
 """Steps times features times actions that a comparison of kinds may take."""
-_SMALLEST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Reliability:
-    """Predicted probabilities beside what happened: the mean of each in bins of the predicted, and how many."""
+class BehaviorPart:
+    """One kind of behavior, fitted without each fold, and calibrated on what it says of these."""
 
-    predicted: Float[np.ndarray, " bins"]
-    observed: Float[np.ndarray, " bins"]
-    count: Int[np.ndarray, " bins"]
+    kind: str
+    count: float
+    """How much it counts among all parts."""
+    pieces: Mapping[int, Chances]
+    """What it learned without each fold."""
+    calibration: Calibration
+    states: Float[np.ndarray, "states dimensions"] | None = None
+    """The states that a table knows by number; None where observations are looked at."""
 
-    @property
-    def relative_error(self) -> float:
-        """The mean over logged actions of |predicted - observed| / observed of their bin."""
-        taken = self.observed * self.count
-        away = np.abs(self.predicted - self.observed)
-        return float((away * self.count)[taken > 0].sum() / taken.sum())
-
-    @property
-    def chance_error(self) -> float:
-        """What that would be on average, were every prediction right: E|z| sum_bins sqrt(n p (1 - p)) / actions, for a
-        standard normal z. Less than this a log does not tell."""
-        predicted = self.predicted.clip(0, 1)
-        spread = np.sqrt(self.count * predicted * (1 - predicted)).sum()
-        return float(np.sqrt(2 / np.pi) * spread / self.decisions)
-
-    @property
-    def decisions(self) -> int:
-        """How many logged actions tell it."""
-        return round(float((self.observed * self.count).sum()))
+    def elsewhere(self, data: Trajectories, fold: Int[np.ndarray, " steps"]) -> Float[np.ndarray, "steps actions"]:
+        x = _features(data) if self.states is None else _numbers(self.states, data)
+        guessed = np.empty((len(x), len(self.calibration.shares)))
+        for k, piece in self.pieces.items():
+            own = np.flatnonzero(fold == k)
+            if len(own):
+                guessed[own] = piece(x[own])
+        return self.calibration(guessed)
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedBehavior:
     """How probable every action was at every logged step, and in other episodes of the same kind.
 
-    Each episode is judged by what the others teach (cross-fitting). Of the kinds, the one under which held-out actions
-    are most likely; then calibrated on them: mu = (1 - mixed) p^(1 / temperature) / sum + mixed * share, with `share`
-    how often the log takes each action, so that none is impossible. Episodes that taught nothing may be judged by any
-    fold.
+    Each episode is judged by what the others teach (cross-fitting). Several kinds are calibrated on that, and mixed so
+    that held-out actions are most likely: mu = sum_k count_k mu_k. Where one kind is right the others hardly count,
+    where none is a mixture is nearer than the best of them. Episodes that taught nothing may be judged by any fold.
     """
 
-    kind: str
+    parts: tuple[BehaviorPart, ...]
+    """Those that count, the first one most."""
     likelihoods: Mapping[str, float]
     """The mean log-likelihood of a held-out action, of every kind that was tried."""
+    likelihood: float
+    """The same of the mixture."""
     probabilities: Float[np.ndarray, "steps actions"]
-    temperature: float
-    mixed: float
     reliability: Reliability
     folds: Int[np.ndarray, " episodes"]
-    """The fold of every episode,"""
-    pieces: tuple[Chances, ...]
-    """and what the others teach, for each fold, before it is calibrated."""
-    shares: Float[np.ndarray, " actions"]
-    states: Float[np.ndarray, "states dimensions"] | None = None
-    """The states that a table knows by number; None where observations are looked at."""
+    """The fold of every episode."""
+
+    @property
+    def kind(self) -> str:
+        """The kinds that count, the first one most."""
+        return ", ".join(part.kind for part in self.parts)
 
     @property
     def effort(self) -> int:
         """How long it takes to be asked, in multiples of what trees take."""
-        return EFFORT.get(self.kind, 1)
+        return max(EFFORT.get(part.kind, 1) for part in self.parts)
 
     def __repr__(self) -> str:
         error = max(self.reliability.relative_error, self.reliability.chance_error)
@@ -88,14 +83,8 @@ class LearnedBehavior:
     def elsewhere(self, data: Trajectories, folds: Int[np.ndarray, " episodes"]) -> Float[np.ndarray, "steps actions"]:
         """The probabilities of all actions at every step of other episodes, each judged by what is known without this
         fold. Actions must have the codes of the log that taught."""
-        x = _features(data) if self.states is None else _numbers(self.states, data)
         fold = np.repeat(folds, data.lengths)
-        guessed = np.empty((len(x), len(self.shares)))
-        for k, piece in enumerate(self.pieces):
-            own = np.flatnonzero(fold == k)
-            if len(own):
-                guessed[own] = piece(x[own])
-        return _calibrated(guessed, self.shares, self.temperature, self.mixed)
+        return _mean((part.count, part.elsewhere(data, fold)) for part in self.parts)
 
 
 def learn_behavior(
@@ -112,54 +101,83 @@ def learn_behavior(
     codes, actions = data.actions.codes, len(data.actions.labels)
     x, found = _features(data), numbered_states(data)
     generator = stream(seed, "behavior")
-    count = min(rules.folds, len(data))
-    fold = np.repeat(generator.permutation(len(data)) % count, data.lengths)
+    folds = generator.permutation(len(data)) % min(rules.folds, len(data))
+    fold = np.repeat(folds, data.lengths)
     compared = int(np.clip(_COMPARED_WORK // (x.shape[1] * actions), rules.fewest_compared_steps, rules.compared_steps))
     few = np.sort(generator.permutation(len(codes))[:compared])
-    kinds: dict[str, tuple[Kind, np.ndarray]] = {name: (kind, x) for name, kind in KINDS.items()}
+    candidates = {
+        name: Candidate(kind, x) for name, kind in KINDS.items() if x.shape[1] <= MOST_FEATURES.get(name, x.shape[1])
+    }
     if found is not None:
-        kinds = {"table": (by_table, found[1][:, None].astype(np.float64)), **kinds}
-    trial = _Trial(codes[few], fold[few], actions, rules)
-    for name, (kind, seen) in kinds.items():
-        trial.add(name, kind, seen[few])
-    best = trial.best
-    if len(few) == len(codes) <= rules.learned_steps:
-        guessed, pieces = trial.guesses[best], trial.pieces[best]
-    else:
-        guessed, pieces = _cross_fitted(*kinds[best], codes, fold, actions, rules.learned_steps)
-    shares = np.bincount(codes, minlength=actions) / len(codes)
-    temperature, mixed, _ = _calibration(guessed[few], codes[few], shares)
-    probabilities = _calibrated(guessed, shares, temperature, mixed)
+        candidates = {"table": Candidate(by_table, found[1][:, None].astype(np.float64), found[0]), **candidates}
+    trial = Trial(codes[few], fold[few], np.bincount(codes, minlength=actions) / len(codes), rules)
+    for name, candidate in candidates.items():
+        trial.add(name, candidate.kind, candidate.x[few])
+    # Those that take many times as long to be asked, of other episodes too, count only where they are the best alone.
+    told = {name: each for name, each in trial.told.items() if name == trial.best or name not in EFFORT}
+    mixed = Mixed.of(told, codes[few], np.arange(len(few)), trial.shares, rules)
+    if not len(few) == len(codes) <= rules.learned_steps:
+        # Those that count learn from more steps.
+        each = np.arange(folds.max() + 1)
+        told = {
+            name: cross_fitted(
+                candidates[name].kind, candidates[name].x, codes, fold, actions, rules.learned_steps, each
+            )
+            for name in mixed.counts
+        }
+        mixed = Mixed.of(told, codes[few], few, trial.shares, rules)
+    probabilities = mixed.chances
     return LearnedBehavior(
-        best,
+        tuple(
+            BehaviorPart(name, count, mixed.told[name].pieces, mixed.calibrations[name], candidates[name].states)
+            for name, count in mixed.counts.items()
+        ),
         trial.likelihoods,
+        float(log_likelihoods(probabilities[few], codes[few]).mean()),
         probabilities,
-        temperature,
-        mixed,
         reliability(probabilities[few], codes[few], rules),
-        folds=fold[data.starts],
-        pieces=tuple(pieces[k] for k in range(count)),
-        shares=shares,
-        states=found[0] if found is not None and best == "table" else None,
+        folds,
     )
 
 
-def reliability(
-    probabilities: Float[np.ndarray, "steps actions"],
-    codes: Int[np.ndarray, " steps"],
-    rules: BehaviorRules = BehaviorRules(),  # noqa: B008 - frozen
-) -> Reliability:
-    """In bins of equally many pairs of step and action."""
-    predicted = probabilities.ravel()
-    happened = (codes[:, None] == np.arange(probabilities.shape[1])).ravel()
-    bins = int(np.clip(len(predicted) // rules.fewest_in_bin, 1, rules.bins))
-    # Equal probabilities stay together.
-    edges = np.unique(np.quantile(predicted, np.linspace(0, 1, bins + 1)[1:-1]))
-    place = np.searchsorted(edges, predicted, side="left")
-    count = np.bincount(place)
-    full = count > 0
-    sums = [np.bincount(place, each)[full] for each in (predicted, happened)]
-    return Reliability(sums[0] / count[full], sums[1] / count[full], count[full])
+@dataclass(frozen=True, eq=False)
+class Mixed:
+    """Kinds, calibrated and mixed so that the actions taken at some steps are most likely."""
+
+    counts: Mapping[str, float]
+    """What each counts, the first one most; those that hardly would are left out."""
+    calibrations: Mapping[str, Calibration]
+    told: Mapping[str, Told]
+
+    @classmethod
+    def of(
+        cls,
+        told: Mapping[str, Told],
+        codes: Int[np.ndarray, " some"],
+        at: Int[np.ndarray, " some"],
+        shares: Float[np.ndarray, " actions"],
+        rules: BehaviorRules,
+    ) -> Mixed:
+        calibrations = {name: Calibration.of(each.guessed[at], codes, shares) for name, each in told.items()}
+        chances = [calibrations[name](each.guessed[at]) for name, each in told.items()]
+        counts = dict(zip(told, mixture(chances, codes, rules.least_count).tolist(), strict=True))
+        kept = sorted((name for name in counts if counts[name] > 0), key=lambda name: -counts[name])
+        return cls({name: counts[name] for name in kept}, calibrations, told)
+
+    @property
+    def chances(self) -> Float[np.ndarray, "steps actions"]:
+        """Of all steps."""
+        each = ((count, self.calibrations[name](self.told[name].guessed)) for name, count in self.counts.items())
+        return _mean(each)
+
+
+def _mean(each: Iterable[tuple[float, Float[np.ndarray, "steps actions"]]]) -> Float[np.ndarray, "steps actions"]:
+    """Of chances that count so much."""
+    result = None
+    for count, chances in each:
+        result = count * chances if result is None else result + count * chances
+    assert result is not None
+    return result
 
 
 def _features(data: Trajectories) -> Float[np.ndarray, "steps features"]:
@@ -170,100 +188,3 @@ def _numbers(states: Float[np.ndarray, "states dimensions"], data: Trajectories)
     """The number of the state of every step; -1 for one that is not among these."""
     place, known = found_states(states, data.observations)
     return np.where(known, place, -1.0)[:, None]
-
-
-@dataclass
-class _Trial:
-    """Kinds of behavior, compared on held-out steps; one that falls far behind is given up after two folds."""
-
-    codes: Int[np.ndarray, " steps"]
-    fold: Int[np.ndarray, " steps"]
-    actions: int
-    rules: BehaviorRules
-    guesses: dict[str, Float[np.ndarray, "steps actions"]] = field(default_factory=dict)
-    """Of kinds that were not given up,"""
-    pieces: dict[str, dict[int, Chances]] = field(default_factory=dict)
-    """and what they learned without each fold."""
-    losses: dict[str, Float[np.ndarray, " steps"]] = field(default_factory=dict)
-    """-log likelihood of every action, of these kinds."""
-    likelihoods: dict[str, float] = field(default_factory=dict)
-    """The mean log likelihood; of kinds that were given up as far behind the best as in two folds."""
-
-    @property
-    def best(self) -> str:
-        return max(self.guesses, key=lambda name: self.likelihoods[name])
-
-    def add(self, name: str, kind: Kind, x: Float[np.ndarray, "steps features"]) -> None:
-        folds = np.unique(self.fold)
-        first = np.isin(self.fold, folds[:2])
-        guessed = np.empty((len(x), self.actions))
-        pieces = self._fill(guessed, kind, x, folds[:2])
-        if self.guesses and len(folds) > 2:
-            behind = self._losses(guessed, first) - self.losses[self.best][first]
-            if behind.mean() > self.rules.given_up * behind.std() / np.sqrt(len(behind)):
-                self.likelihoods[name] = self.likelihoods[self.best] - float(behind.mean())
-                return
-        pieces |= self._fill(guessed, kind, x, folds[2:])
-        self.guesses[name], self.pieces[name] = guessed, pieces
-        self.losses[name] = self._losses(guessed, np.ones(len(x), dtype=bool))
-        self.likelihoods[name] = -float(self.losses[name].mean())
-
-    def _fill(
-        self, guessed: np.ndarray, kind: Kind, x: np.ndarray, folds: Int[np.ndarray, " some"]
-    ) -> dict[int, Chances]:
-        told, pieces = _cross_fitted(kind, x, self.codes, self.fold, self.actions, len(x), folds)
-        own = np.isin(self.fold, folds)
-        guessed[own] = told[own]
-        return pieces
-
-    def _losses(self, guessed: np.ndarray, rows: np.ndarray) -> Float[np.ndarray, " some"]:
-        shares = np.bincount(self.codes, minlength=self.actions) / len(self.codes)
-        temperature, mixed, _ = _calibration(guessed[rows], self.codes[rows], shares)
-        chances = _calibrated(guessed[rows], shares, temperature, mixed)
-        return -np.log(chances[np.arange(len(chances)), self.codes[rows]])
-
-
-def _cross_fitted(
-    kind: Kind,
-    x: np.ndarray,
-    codes: np.ndarray,
-    fold: np.ndarray,
-    actions: int,
-    most: int,
-    folds: Int[np.ndarray, " some"] | None = None,
-) -> tuple[Float[np.ndarray, "steps actions"], dict[int, Chances]]:
-    """What the other folds teach about every step, from at most so many of their steps; of all folds, or these."""
-    result, pieces = np.empty((len(x), actions)), {}
-    for k in np.unique(fold) if folds is None else folds:
-        others, own = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-        learned = others[:: -(-len(others) // most)] if len(others) else own
-        pieces[int(k)] = kind(x[learned], codes[learned], actions)
-        result[own] = pieces[int(k)](x[own])
-    return result, pieces
-
-
-def _calibrated(
-    guessed: Float[np.ndarray, "steps actions"], shares: Float[np.ndarray, " actions"], temperature: float, mixed: float
-) -> Float[np.ndarray, "steps actions"]:
-    powers = np.maximum(guessed, _SMALLEST) ** (1 / temperature)
-    return (1 - mixed) * powers / powers.sum(axis=1, keepdims=True) + mixed * shares
-
-
-def _calibration(
-    guessed: Float[np.ndarray, "steps actions"], codes: Int[np.ndarray, " steps"], shares: Float[np.ndarray, " actions"]
-) -> tuple[float, float, float]:
-    """Temperature and mixed share under which the actions taken are most likely; the mean of -log likelihood."""
-    logs = np.log(np.maximum(guessed, _SMALLEST))
-    rows = np.arange(len(codes))
-
-    def settings(at: np.ndarray) -> tuple[float, float]:
-        return float(np.exp(np.clip(at[0], -3, 3))), float(1 / (1 + np.exp(-np.clip(at[1], -12, 6))))
-
-    def loss(at: np.ndarray) -> float:
-        temperature, mixed = settings(at)
-        scaled = logs / temperature
-        own = np.exp(scaled[rows, codes] - np.logaddexp.reduce(scaled, axis=1))
-        return float(-np.log((1 - mixed) * own + mixed * shares[codes]).mean())
-
-    found = minimize(loss, np.array([0.0, -4.0]), method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-7})
-    return (*settings(found.x), float(found.fun))
