@@ -64,8 +64,8 @@ def apart(one: np.ndarray, other: np.ndarray) -> float:
     return abs(one.mean() - other.mean()) / np.sqrt(one.var() / len(one) + other.var() / len(other) + 1e-12)
 
 
-def enough(world: World, most: int = 4000) -> int:
-    return max(500, min(most, 24_000 // world.horizon))
+def enough(world: World, most: int = 3000) -> int:
+    return max(500, min(most, 18_000 // world.horizon))
 
 
 def test_the_exam_has_sixteen_families_of_which_five_cannot_be_answered() -> None:
@@ -168,7 +168,7 @@ def test_weighing_a_log_tells_the_same_truth(name: str, seed: int) -> None:
     if name == LONG:
         usual, wanted = world.behavior, world.policy
         world = replace(world, behavior=lambda states: 0.5 * usual(states) + 0.5 * wanted(states))
-    episodes = enough(world, 6000)
+    episodes = enough(world, 4000)
     log, _ = replace(world, propensities=True).log(episodes, np.random.default_rng(22))
     weights, returns = weights_of(world, log), returns_of(log, world.discount)
     told = world.returns(world.initial(episodes, np.random.default_rng(23)), np.random.default_rng(24))[:, 0]

@@ -24,6 +24,7 @@ from repbm.domains.worlds._exam._parts import (
     soft,
     spread_out,
     table,
+    weighed,
     whole,
 )
 from repbm.domains.worlds._world import World
@@ -34,8 +35,9 @@ def reservoir_gates(generator: np.random.Generator) -> World:
     """The gates of a reservoir are shut, opened a little, half, or (in some worlds) wide. The widest opening was never
     logged while the level lay in some range (below, above or between bounds); the policy does not mind the level.
 
-    Columns: level (m), inflow (m3/s), rain forecast (mm), demand (MW), and the month. Rewards in thousands. Elsewhere
-    the policy is close to the behavior.
+    Columns: level (m), inflow (m3/s), rain forecast (mm), demand (MW), and the month. Rewards in thousands. Never
+    logged: 9 to 50 percent of the policy's decisions, in 40 to 90 of its episodes. Effective episodes of 1,000, of the
+    same policy where the log can follow: 190 to 660.
     """
     actions, horizon, where = whole(generator, 3, 4), whole(generator, 4, 8), whole(generator, 0, 2)
     last, opened = actions - 1, np.linspace(0.0, 1.0, actions)
@@ -81,11 +83,11 @@ def reservoir_gates(generator: np.random.Generator) -> World:
     def wants(seen: Table) -> Choice:
         return np.where(signs(seen)[:, 2] > needs, last, np.where(signs(seen)[:, 1] > 0.0, 1, 0))
 
-    loose = soft(lambda seen: signs(seen) @ habits, least)
+    loose = soft(lambda seen: weighed(signs(seen), habits), least)
     if plain:
         loose, dares = blend(loose, firm(wants, actions), 0.7), 0.0
     usual = never_there(loose, last, there)
-    policy = instead_there(leaning(usual, lambda seen: signs(seen) @ whims, 0.6)(1.0), last, there, dares)
+    policy = instead_there(leaning(usual, lambda seen: weighed(signs(seen), whims), 0.6)(1.0), last, there, dares)
     policy = firm(wants, actions) if plain else policy
     return World(horizon, actions, initial, step, behavior=usual, policy=policy, answerable=False)
 
@@ -96,7 +98,8 @@ def preterm_feeding(generator: np.random.Generator) -> World:
     a row, in the midst of the stay or at its end; the policy gives it then as on all days.
 
     Columns: weight (g), milk left in the stomach (ml), alarms (a count), a flag: breast milk, and the day. Rewards:
-    grams gained, less what alarms are held to cost.
+    grams gained, less what alarms are held to cost. Never logged: 14 to 23 percent of the policy's decisions, in 80 to
+    97 of its episodes. Effective episodes of 1,000, of the same policy where the log can follow: 60 to 520.
     """
     horizon, actions = whole(generator, 6, 12), 3
     length = max(2, round(generator.uniform(0.25, 0.45) * horizon))
@@ -129,8 +132,8 @@ def preterm_feeding(generator: np.random.Generator) -> World:
     def signs(seen: Table) -> Signs:
         return np.column_stack([np.ones(len(seen)), np.tanh(seen[:, 1] - 2.4), np.tanh((seen[:, 0] - 1350.0) / 200.0)])
 
-    usual = never_there(soft(lambda seen: signs(seen) @ habits, least), 1, there)
-    policy = instead_there(leaning(usual, lambda seen: signs(seen) @ whims, 0.5)(1.0), 1, there, dares)
+    usual = never_there(soft(lambda seen: weighed(signs(seen), habits), least), 1, there)
+    policy = instead_there(leaning(usual, lambda seen: weighed(signs(seen), whims), 0.9)(1.0), 1, there, dares)
     return World(horizon, actions, initial, step, behavior=usual, policy=policy, answerable=False)
 
 
@@ -140,6 +143,8 @@ def jump_training(generator: np.random.Generator) -> World:
     after two hard days in a row, or once it had jumped two or three times; the policy goes by how fit it is.
 
     Columns: fitness, soreness, what it did the day before (a code), hard days in a row, jumps so far, and the day.
+    Never logged: 13 to 24 percent of the policy's decisions, in 60 to 80 of its episodes. Effective episodes of 1,000,
+    of the same policy where the log can follow: 60 to 650.
     """
     horizon, actions, kind = whole(generator, 6, 10), 4, whole(generator, 0, 2)
     often = whole(generator, 2, 3)
@@ -178,8 +183,8 @@ def jump_training(generator: np.random.Generator) -> World:
     def daring(seen: Table) -> Mask:
         return there(seen) & (seen[:, 0] > bold - 0.8)
 
-    usual = never_there(soft(lambda seen: signs(seen) @ habits + usually, least), 3, there)
-    policy = instead_there(leaning(usual, lambda seen: signs(seen) @ whims, 0.5)(1.0), 3, daring, dares)
+    usual = never_there(soft(lambda seen: weighed(signs(seen), habits) + usually, least), 3, there)
+    policy = instead_there(leaning(usual, lambda seen: weighed(signs(seen), whims), 0.9)(1.0), 3, daring, dares)
     return World(horizon, actions, initial, step, behavior=usual, policy=policy, answerable=False)
 
 
@@ -189,7 +194,8 @@ def herbicide_mixes(generator: np.random.Generator) -> World:
     moisture and crop are of some kinds together; each alone was, and both elsewhere. The policy mixes them there.
 
     Columns: clay (percent), moisture (percent), crop (a code), weeds (a count), a flag: slope, and (where there are
-    several) the spraying. Rewards: thousands a field.
+    several) the spraying. Rewards: thousands a field. Never logged: 20 to 43 percent of the policy's decisions.
+    Effective episodes of 1,000, of the same policy where the log can follow: 310 to 830.
     """
     horizon, actions, crops = whole(generator, 1, 3), 4, whole(generator, 3, 6)
     sandy, moist = generator.uniform(20.0, 30.0), generator.uniform(45.0, 60.0)
@@ -230,6 +236,6 @@ def herbicide_mixes(generator: np.random.Generator) -> World:
             [np.ones(len(seen)), np.tanh((seen[:, 3] - 28.0) / 8.0), np.tanh((seen[:, 1] - 52.0) / 14.0)]
         )
 
-    usual = never_there(soft(lambda seen: signs(seen) @ habits, least), 3, there)
-    policy = instead_there(leaning(usual, lambda seen: signs(seen) @ whims, 0.7)(1.0), 3, there, dares)
+    usual = never_there(soft(lambda seen: weighed(signs(seen), habits), least), 3, there)
+    policy = instead_there(leaning(usual, lambda seen: weighed(signs(seen), whims), 1.3)(1.0), 3, there, dares)
     return World(horizon, actions, initial, step, behavior=usual, policy=policy, answerable=False)

@@ -16,6 +16,7 @@ from repbm.domains.worlds._exam._parts import (
     sign,
     soft,
     table,
+    weighed,
     whole,
 )
 from repbm.domains.worlds._world import World
@@ -29,7 +30,7 @@ def bridge_inspections(generator: np.random.Generator) -> World:
     is seen, is wrong by 4 to 8 standard errors of the mean of 1,000 episodes.
 
     Seen: cracks (mm), loads (tons a day), rust that shows (percent), and the year. Not seen: rot inside, which stays
-    and grows slowly. Rewards: thousands spent, below 0.
+    and grows slowly. Rewards: thousands spent, below 0. Effective episodes of 1,000, were its odds logged: 60 to 370.
     """
     horizon, actions = whole(generator, 4, 7), whole(generator, 2, 3)
     works = np.linspace(0.0, 1.0, actions)
@@ -64,10 +65,10 @@ def bridge_inspections(generator: np.random.Generator) -> World:
 
     def behavior(states: Table) -> Grid:
         heard = hears * np.clip(states[:, 4], -2.5, 2.5)
-        return soft(lambda seen: 2.0 * np.outer(signs(seen) @ heeds + heard, works), least)(states)
+        return soft(lambda seen: 2.0 * np.outer(weighed(signs(seen), heeds) + heard, works), least)(states)
 
-    blind = soft(lambda seen: 2.0 * np.outer(signs(seen) @ heeds, works), least)
-    policy = leaning(blind, lambda seen: np.outer(turn + signs(seen) @ whims, works), asks)(1.0)
+    blind = soft(lambda seen: 2.0 * np.outer(weighed(signs(seen), heeds), works), least)
+    policy = leaning(blind, lambda seen: np.outer(turn + weighed(signs(seen), whims), works), asks)(1.0)
     return World(
         horizon,
         actions,

@@ -71,6 +71,11 @@ def chosen(values: Grid, taken: Choice) -> Vector:
     return values[np.arange(len(taken)), taken]
 
 
+def weighed(signs: Signs, weights: np.ndarray) -> np.ndarray:
+    """Sums of signs, one or one for every action. Not by a product of matrices, whose threads wait for each other."""
+    return np.einsum("bs,s...->b...", signs, weights)
+
+
 def floored(weights: Grid, least: float) -> Grid:
     """Weights as probabilities, none below least."""
     shares = weights / weights.sum(axis=1, keepdims=True)
