@@ -143,7 +143,7 @@ def sites(states: np.ndarray) -> np.ndarray:
 
 
 def test_kinds_are_mixed_where_that_is_nearer_than_the_best_of_them() -> None:
-    data = logged(sites, 100, 6, dimensions=3)
+    data = logged(sites, 400, 6, dimensions=3)
     found = learn_behavior(data)
     assert len(found.parts) > 1
     assert found.kind == ", ".join(part.kind for part in found.parts)

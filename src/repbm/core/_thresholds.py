@@ -337,6 +337,8 @@ class BehaviorRules:
     """The kinds that count learn from so many steps at most."""
     least_count: float = 0.05
     """A kind that would count less in the mixture is left out. Convention."""
+    evidence: float = 1.0
+    """A mixture must be better than the best kind alone by so many standard errors: kinds take time. Convention."""
     bins: int = 10
     """Predicted probabilities are compared with what happened in so many bins, of `fewest_in_bin` pairs at least."""
     fewest_in_bin: int = 50

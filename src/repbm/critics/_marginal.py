@@ -70,7 +70,7 @@ class CrossFittedValues:
         self, case: Case, asked: Float[np.ndarray, "some dimensions"], parts: Float[np.ndarray, "folds some"]
     ) -> IndividualValues:
         told = self._told_of(case)
-        errors = np.sqrt(self._variances(parts, told.value_variance) + told.missed)
+        errors = np.sqrt(self._variances(parts, told.value_variance) + told.surplus.explained)
         gains = self._variances(parts - self.now.by_fold(asked), told.gain_variance)
         return IndividualValues(
             values=self.all_episodes.values_of(case, asked).values + told.surplus(asked),
@@ -78,7 +78,7 @@ class CrossFittedValues:
             deviations=told.spread.deviations(asked, errors),
             shape=told.spread.shape,
             logged=self.now(asked),
-            gain_errors=np.sqrt(gains + told.missed),
+            gain_errors=np.sqrt(gains + told.surplus.explained),
         )
 
     def _parts(self, case: Case, states: np.ndarray) -> Float[np.ndarray, "folds some"]:
@@ -107,13 +107,11 @@ class CrossFittedValues:
         surplus = InitialRegression.of(
             initial_features(data), states, np.add.reduceat(terms, data.starts), self.rules.evidence
         )
-        # What may be there without being seen counts by half.
-        missed = surplus.explained if surplus.taken else 0.5 * surplus.explained
         parts = self.initial_by_fold(case)
         means = [float(_jackknife(each).mean()) for each in (parts, parts - self.now.by_fold(states))]
-        errors = np.sqrt(self._variances(parts, means[0]) + missed)
+        errors = np.sqrt(self._variances(parts, means[0]) + surplus.explained)
         spread = OutcomeSpread.of(case, self, self.initial(case).values + surplus(states), errors, self.rules)
-        return _Told(surplus, missed, spread, *means)
+        return _Told(surplus, spread, *means)
 
     def error(self, case: Case) -> float:
         return self.error_of(self.initial_by_fold(case).mean(axis=1))
@@ -188,9 +186,7 @@ class _Told:
     """What a log tells of individuals beyond the critics."""
 
     surplus: InitialRegression
-    """What surprises say on average."""
-    missed: float
-    """The variance of individual values that the critics, and the surplus, may miss."""
+    """What surprises say on average; what it explains is the variance of individual values that may be missed."""
     spread: OutcomeSpread
     value_variance: float
     """Mean variances, from fitting, of the values of logged individuals,"""

@@ -142,7 +142,8 @@ def learn_behavior(
 
 @dataclass(frozen=True, eq=False)
 class Mixed:
-    """Kinds, calibrated and mixed so that the actions taken at some steps are most likely."""
+    """Kinds, calibrated and mixed so that the actions taken at some steps are most likely; the best of them alone where
+    that is as good, but for chance."""
 
     counts: Mapping[str, float]
     """What each counts, the first one most; those that hardly would are left out."""
@@ -160,7 +161,13 @@ class Mixed:
     ) -> Mixed:
         calibrations = {name: Calibration.of(each.guessed[at], codes, shares) for name, each in told.items()}
         chances = [calibrations[name](each.guessed[at]) for name, each in told.items()]
-        counts = dict(zip(told, mixture(chances, codes, rules.least_count).tolist(), strict=True))
+        likelihoods = [log_likelihoods(each, codes) for each in chances]
+        parts = mixture(chances, codes, rules.least_count)
+        alone = int(np.argmax([each.mean() for each in likelihoods]))
+        gain = log_likelihoods(_mean(zip(parts, chances, strict=True)), codes) - likelihoods[alone]
+        if gain.mean() <= rules.evidence * gain.std() / np.sqrt(len(codes)):
+            parts = np.eye(len(told))[alone]
+        counts = dict(zip(told, parts.tolist(), strict=True))
         kept = sorted((name for name in counts if counts[name] > 0), key=lambda name: -counts[name])
         return cls({name: counts[name] for name in kept}, calibrations, told)
 
