@@ -135,15 +135,15 @@ def test_what_was_learned_tells_of_other_episodes_as_of_its_own(kind: str, monke
 
 
 def sites(states: np.ndarray) -> np.ndarray:
-    """One place goes by a score, the other by a threshold."""
-    by_score = 1 / (1 + np.exp(-2 * states[:, 0]))
-    by_rule = np.where((states[:, 0] > 0.3) & (states[:, 1] < 0.5), 0.9, 0.15)
-    first = np.where(states[:, 2] > 0, by_score, by_rule)
+    """One place goes by a score of many columns, the other by waves."""
+    by_score = 1 / (1 + np.exp(-2 * states[:, 2:] @ [1.0, -1.0, 1.0, -1.0]))
+    by_rule = np.where(np.sin(3 * states[:, 0]) > 0, 0.95, 0.05)
+    first = np.where(states[:, 1] > 0, by_score, by_rule)
     return np.column_stack([first, 1 - first])
 
 
 def test_kinds_are_mixed_where_that_is_nearer_than_the_best_of_them() -> None:
-    data = logged(sites, 400, 6, dimensions=3)
+    data = logged(sites, 400, 6, dimensions=6)
     found = learn_behavior(data)
     assert len(found.parts) > 1
     assert found.kind == ", ".join(part.kind for part in found.parts)
