@@ -236,11 +236,12 @@ class Counts:
     @classmethod
     def of(cls, data: Trajectories, log: TransitionTable, horizon: int) -> Counts:
         onward = log.followed & ~log.ended
-        states = np.unique(np.concatenate([log.states, log.next_states[onward]]), axis=0)
+        every = np.concatenate([log.states, log.next_states[onward]])
+        states, numbers = np.unique(every, axis=0, return_inverse=True)
+        here, there = np.split(numbers.reshape(-1), [len(log)])
         following = np.where(log.ended, ENDED, UNKNOWN)
-        following[onward] = found_states(states, log.next_states[onward])[0]
-        pairs = found_states(states, log.states)[0] * log.action_count + log.actions
-        return cls(data, log, horizon, states, pairs, following)
+        following[onward] = there
+        return cls(data, log, horizon, states, here * log.action_count + log.actions, following)
 
     def model(self, weights: Float[np.ndarray, " steps"]) -> TabularModel:
         """Weighted frequencies of what followed, and weighted means of what was earned."""
