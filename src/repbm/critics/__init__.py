@@ -20,6 +20,7 @@ from repbm.critics._model_critic import ModelCritic
 from repbm.critics._mrdr import fit_mrdr
 from repbm.critics._refitted import refit_critic
 from repbm.critics._value_critic import ActionValueCritic
+from repbm.critics._whole_model import PolicyScale, WholeModel
 
 __all__ = [
     "CRITICS",
@@ -36,7 +37,9 @@ __all__ = [
     "ModelCritic",
     "ModelCriticKind",
     "MoreRobust",
+    "PolicyScale",
     "Request",
+    "WholeModel",
     "draw_returns",
     "fit_critic",
     "fit_critics",

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 
 from repbm.core import BalanceRules, FailsElsewhere, stream
 from repbm.estimators import Case, acting
-from repbm.models import Candidates, Followed, Model
+from repbm.models import Candidates, Followed, Model, Objective
 
 _SAME = 1e-9
 
@@ -42,8 +42,9 @@ class ValueErrors:
 
 def balanced(
     case: Case, candidates: Candidates, rewards: tuple[float, float], seed: int, rules: BalanceRules
-) -> tuple[Model, str]:
-    """The candidate whose value for the policy misses least on held-out episodes, and what that is."""
+) -> tuple[Model, Objective, str]:
+    """The candidate whose value for the policy misses least on held-out episodes, what it is good at, and that in
+    words."""
     weights = _weights(case)
     try:
         errors = None if weights is None else value_errors(case, candidates, weights, rewards, seed, rules)
@@ -53,11 +54,11 @@ def balanced(
     number = 0 if errors is None else errors.nearest(rules.evidence)
     chosen = candidates.objectives[number]
     if number == 0:
-        return candidates.model(0), "the same model as am: held-out episodes speak for no other"
+        return candidates.model(0), chosen, "the same model as am: held-out episodes speak for no other"
     told = f"steps like the policy's count {1 + chosen.target / chosen.behavior:g} times"
     if chosen.balances and chosen.ipm is not None:
         told += f", representations balanced by {type(chosen.ipm).__name__}"
-    return candidates.model(number), told
+    return candidates.model(number), chosen, told
 
 
 def value_errors(

@@ -37,6 +37,8 @@ class FittedCritic:
     critic: Critic
     models: tuple[Model, ...] = ()
     scores: Comparison | None = None
+    told: str = ""
+    """In words, which steps fitted the model where a sample has only chosen its form."""
 
     @property
     def model(self) -> Model | None:

@@ -128,15 +128,18 @@ class ModelCriticKind(CriticKind):
             given = case.data, case.support, self.objective, case.most_steps, seed, request.choice, rules
             candidates = request.fit.candidates(*given, request.training)
             if candidates is not None:
-                model, note = balanced(case, candidates, logged_range(case), seed, rules)
-                return self.critic(model, case, request, note), model
+                model, chosen, note = balanced(case, candidates, logged_range(case), seed, rules)
+                return self.critic(model, case, request, note, chosen), model
         support = case.support if self.for_policy else None
         (model,) = request.fit.models(
             case.data, support, [self.objective], case.most_steps, request.seed, request.choice, request.training
         )
         return self.critic(model, case, request), model
 
-    def critic(self, model: Model, case: Case, request: Request, note: str = "") -> ModelCritic:
+    def critic(
+        self, model: Model, case: Case, request: Request, note: str = "", objective: Objective | None = None
+    ) -> ModelCritic:
+        """`objective` is what the model was fitted to be good at, where that was chosen."""
         rules = request.thresholds.rollouts
         return ModelCritic(
             model,
@@ -149,6 +152,7 @@ class ModelCriticKind(CriticKind):
             rewards=logged_range(case) if request.fit.bounded else None,
             step_dtype=request.fit.step_dtype,
             note=note,
+            objective=objective or self.objective,
         )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from repbm.estimators import Case, StateValues, acting
-from repbm.models import Model
+from repbm.models import Model, Objective
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +40,14 @@ class ModelCritic:
     """That of the arithmetic of `step_rollouts`; float32 is enough for a model that was trained in it."""
     note: str = ""
     """What is to be said of how the model was fitted."""
+    objective: Objective | None = None
+    """What it was fitted to be good at, where that is known."""
     _known: dict[Case, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False)
     _initial: dict[Case, StateValues] = field(default_factory=dict, repr=False)
+
+    def with_model(self, model: Model) -> ModelCritic:
+        """The same inside another model."""
+        return replace(self, model=model, _known={}, _initial={})
 
     def __call__(self, case: Case) -> tuple[Float[np.ndarray, " steps"], Float[np.ndarray, " steps"]]:
         if case not in self._known:

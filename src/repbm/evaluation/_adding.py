@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from repbm.estimators import (
 from repbm.evaluation._critics import Critics, critic_kind
 from repbm.evaluation._steps import Steps
 from repbm.evaluation._tables import Tables
+
+if TYPE_CHECKING:
+    from repbm.critics import WholeModel
 
 
 def added_whole(tables: Tables, spec: EstimatorSpec, name: str, sums: GroupSums | None) -> bool:
@@ -50,6 +53,21 @@ def correcting(
                 continue
             if isinstance(fitted.critic, FoldCritic) and fitted.critic.asked_elsewhere:
                 found[name, spec.name] = fitted.critic
+    return found
+
+
+def completing(
+    critics: Critics, chosen: Mapping[str, Sequence[EstimatorSpec]], cases: Mapping[str, Case]
+) -> dict[tuple[str, str], WholeModel]:
+    """The models that may be fitted to episodes which are not in the sample, by policy and critic.
+
+    One that no policy changes stands with the first.
+    """
+    found: dict[tuple[str, str], WholeModel] = {}
+    for name, specs in chosen.items():
+        known = {critic for _, critic in found if not critic_kind(critic).for_policy}
+        own = critics.for_all_steps(specs, cases[name])
+        found |= {(name, critic): model for critic, model in own.items() if critic not in known}
     return found
 
 
@@ -80,7 +98,7 @@ def add(
         if critics.question.fitting.refits and fitted is not None and direct is not None and found.value is not None:
             again = critics.refitted(spec, case, lambda k: steps.refit(spec, name, k))
         weighted = spec.role.weighs or (spec.critic is not None and critic_kind(spec.critic).needs_behavior(case))
-        tables.add(name, spec, case, found, earned, again, weighted)
+        tables.add(name, spec, case, found, earned, again, weighted, "" if fitted is None else fitted.told)
         if sums is not None and isinstance(estimator, Corrected) and isinstance(estimator.critic, FoldCritic):
             tables.correct(name, spec, case, sums, sums.estimate(estimator, estimator.critic, found.note))
     if new is not None and direct is not None:

@@ -15,9 +15,9 @@ from repbm.evaluation._options import Question
 from repbm.evaluation._shared import SharedCritics
 
 if TYPE_CHECKING:
-    from repbm.critics import CriticKind, CriticSpec, FittedCritic
+    from repbm.critics import CriticKind, CriticSpec, FittedCritic, WholeModel
     from repbm.inference import Refits
-    from repbm.models import Comparison, Model
+    from repbm.models import Comparison, FitSums, Model
 
 
 class Critics:
@@ -77,6 +77,33 @@ class Critics:
         kind = critic_kind(spec.critic)
         kind.check(case)
         return self.fitted(kind, case.softened(spec.critic_softening))
+
+    def for_all_steps(self, specs: Iterable[EstimatorSpec], case: Case) -> dict[str, WholeModel]:
+        """How the models behind these estimators are fitted to more episodes than this log has, by the names of their
+        critics; of one that no policy changes once."""
+        from repbm.critics import ModelCriticKind, WholeModel
+
+        found = {}
+        for spec in specs:
+            kind = None if spec.critic is None else critic_kind(spec.critic)
+            if not isinstance(kind, ModelCriticKind) or spec.critic_softening:
+                continue
+            fitted = self.for_estimator(spec, case)
+            whole = None
+            if fitted is not None and not fitted.told:
+                whole = WholeModel.of(fitted, case, self.question.thresholds)
+            if whole is not None:
+                found[kind.name] = whole
+        return found
+
+    def complete(self, name: str, case: Case, whole: WholeModel, sums: FitSums, steps: int) -> None:
+        """Let the model behind this critic be that of all steps in the sums, of so many in the log."""
+        key = next(key for key in ((name, case), (name, None)) if key in self._fitted)
+        found = whole.completed(self._fitted[key], sums, steps)
+        if found is not None:
+            self._fitted[key] = found
+            if key[1] is None:
+                self.shared.fitted[name] = found
 
     def refitted(self, spec: EstimatorSpec, case: Case, progress: Callable[[int], None]) -> Refits:
         from repbm.critics import refit_critic

@@ -21,7 +21,7 @@ from repbm.estimators import (
     as_estimator,
     default_estimators,
 )
-from repbm.evaluation._adding import add, added_whole, correcting
+from repbm.evaluation._adding import add, added_whole, completing, correcting
 from repbm.evaluation._asked import asked_case, fitted_case
 from repbm.evaluation._cohort import cohort
 from repbm.evaluation._critics import Critics, critic_kind
@@ -134,7 +134,10 @@ def evaluate(
     critics = Critics(question, steps.note, engine, shared.once(("critics", id(data)), SharedCritics))
     critics.prepare((spec, case) for name, case in cases.items() for spec in chosen[name])
     asked_of_all = {} if drawn.scan is None else correcting(critics, chosen, cases)
-    whole = summed.of(drawn, Taught(learned, asked_of_all, columns))
+    forms = {} if drawn.scan is None else completing(critics, chosen, cases)
+    whole = summed.of(drawn, Taught(learned, asked_of_all, columns, forms))
+    for (name, critic), sums in whole.fitted.items():
+        critics.complete(critic, cases[name], forms[name, critic], sums, drawn.steps(horizon))
     resampling, every = Resampling(data, seed, thresholds.intervals), drawn.episodes
     tables = Tables(level, resampling, thresholds, learned, drawn.note, outcome.sign, every)
     verdicts: dict[str, Verdict] = {}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -13,11 +14,15 @@ from jaxtyping import Int, Shaped
 from repbm.core import Label
 from repbm.data import Informative, Trajectories
 from repbm.engines import Engine, Note, in_order
-from repbm.estimators import SOFTENING, CorrectedSums, FoldCritic, GroupSums, group_numbers
+from repbm.estimators import SOFTENING, Case, CorrectedSums, FoldCritic, GroupSums, group_numbers
 from repbm.evaluation._asked import asked_case, fitted_case
 from repbm.evaluation._options import Question
-from repbm.logs import Drawn, Piece, Scan
+from repbm.logs import CodedOtherwise, Drawn, Piece, Scan
 from repbm.policies import LearnedBehavior, Policy
+
+if TYPE_CHECKING:
+    from repbm.critics import WholeModel
+    from repbm.models import FitSums
 
 
 @dataclass
@@ -28,10 +33,13 @@ class Sums:
     """By policy."""
     corrected: dict[tuple[str, str], CorrectedSums] = field(default_factory=dict)
     """By policy and estimator."""
+    fitted: dict[tuple[str, str], FitSums] = field(default_factory=dict)
+    """By policy and critic: what models of all steps are fitted from."""
 
     def add(self, other: Sums) -> None:
         _add(self.weighed, other.weighed)
         _add(self.corrected, other.corrected)
+        _add(self.fitted, other.fitted)
 
 
 def _add(mine: dict[Any, Any], theirs: Mapping[Any, Any]) -> None:
@@ -95,12 +103,8 @@ class Correction:
     critics: Mapping[tuple[str, str], FoldCritic]
     folds: Mapping[tuple[str, str], Int[np.ndarray, " sample"]]
     sample: SampleFolds
-    columns: Informative | None
-    """The columns that they were fitted to, where not all."""
-    longest: int
-    """The number of steps of the longest episode of all."""
     steps: int
-    """The same of those asked for."""
+    """The number of steps of the longest of the episodes that correct."""
     episodes: int
     """How many these are."""
 
@@ -109,33 +113,29 @@ class Correction:
         cls,
         critics: Mapping[tuple[str, str], FoldCritic],
         drawn: Drawn,
-        columns: Informative | None,
         asked: pl.DataFrame,
     ) -> Correction:
         """`asked` are the episodes that correct."""
-        assert drawn.longest is not None
         folds = {key: critic.folds for key, critic in critics.items()}
         alone = {key: critic.alone() for key, critic in critics.items()}
         steps = int(asked["length"].to_numpy().max())
-        return cls(alone, folds, SampleFolds.of(drawn), columns, drawn.longest, steps, len(asked))
+        return cls(alone, folds, SampleFolds.of(drawn), steps, len(asked))
 
     def sums(
         self,
-        data: Trajectories,
-        policies: Mapping[str, Policy],
+        case_of: Callable[[str], Case],
         question: Question,
         first: int,
         names: np.ndarray,
         groups: int,
     ) -> dict[tuple[str, str], CorrectedSums]:
-        """Of episodes number `first` and on, which are called so."""
-        seen = data if self.columns is None else self.columns.log(data)
-        numbers = group_numbers(first, len(data), groups, question.seed)
+        """Of episodes number `first` and on, which are called so; `case_of` gives the case of a policy."""
+        numbers = group_numbers(first, len(names), groups, question.seed)
         shape = groups, min(self.steps, question.horizon or self.steps)
         found = {}
         for (name, estimator), critic in self.critics.items():
             folds = self.sample.of_episodes(names, first, self.folds[name, estimator])
-            case = fitted_case(asked_case(data, name, policies[name], question, self.longest), self.columns, seen)
+            case = case_of(name)
             judging = critic.elsewhere(case, folds)
             found[name, estimator] = CorrectedSums.of(case, judging, numbers, shape, self.episodes)
         return found
@@ -152,17 +152,22 @@ class PartSums:
     labels: tuple[Label, ...]
     """The actions of the log, in the order of their codes."""
     groups: int
-    observed: tuple[str, ...] | None = None
-    """The observations of the sample, where somebody looks at them."""
     learned: Learned | None = None
     weigh: bool = True
     """Whether importance sampling is asked for."""
     correction: Correction | None = None
+    models: Mapping[tuple[str, str], WholeModel] = field(default_factory=dict)
+    """By policy and critic: what is to be fitted to all steps."""
+    columns: Informative | None = None
+    """The columns that critics and models were fitted to, where not all."""
+    longest: int | None = None
+    """The number of steps of the longest episode of all."""
 
     def __call__(self, piece: Piece, frame: pl.DataFrame) -> Sums | None:
-        """None where observations are other ones than in the sample."""
-        data = self.read(frame)
-        if self.observed is not None and data.names != self.observed:
+        """None where observations hold what the sample never shows, and they are looked at."""
+        try:
+            data = self.read(frame)
+        except CodedOtherwise:
             return None
         return self.sums(data, piece.before, piece.row_numbers if self.scan.layout.episode is None else None)
 
@@ -176,9 +181,17 @@ class PartSums:
         for name, policy in self.policies.items() if self.weigh else ():
             case = asked_case(data, name, policy, question)
             found.weighed[name] = GroupSums.of(case, first, self.groups, question.seed, (0.0, SOFTENING))
+        case_of = cache(partial(self._case, data, data if self.columns is None else self.columns.log(data)))
         if self.correction is not None:
-            found.corrected = self.correction.sums(data, self.policies, question, first, names, self.groups)
+            found.corrected = self.correction.sums(case_of, question, first, names, self.groups)
+        for (name, critic), model in self.models.items():
+            found.fitted[name, critic] = model.sums(case_of(name))
         return found
+
+    def _case(self, data: Trajectories, seen: Trajectories, name: str) -> Case:
+        """That of a policy, with the columns that critics and models were fitted to."""
+        asked = asked_case(data, name, self.policies[name], self.question, self.longest)
+        return fitted_case(asked, self.columns, seen)
 
 
 def summed_parts(

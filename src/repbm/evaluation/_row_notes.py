@@ -26,9 +26,11 @@ def note_of(
     possible: tuple[float, float],
     sample: str,
     thresholds: Thresholds,
+    fitted: str = "",
 ) -> str:
-    """`sample` is what is to be said of the episodes, if they are not all of the log."""
-    notes = [estimate.note, sample, bounds.note, _taught(spec, case, thresholds)]
+    """`sample` is what is to be said of the episodes, if they are not all of the log, `fitted` what the model was
+    fitted to, if not to these."""
+    notes = [estimate.note, sample, bounds.note, fitted or _taught(spec, case, thresholds)]
     notes.append(_beyond(estimate, possible))
     if estimate.individual is not None and uniform(estimate.individual, case.returns):
         notes.append(say("notes", "uniform"))

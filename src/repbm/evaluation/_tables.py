@@ -72,9 +72,10 @@ class Tables:
         earned: Float[np.ndarray, " episodes"],
         refits: Refits | None,
         weighted: bool,
+        fitted: str = "",
     ) -> None:
-        """A row; `earned` is what episodes earned, to their end, and `weighted` says that the row rests on the
-        probabilities of logged actions."""
+        """A row; `earned` is what episodes earned, to their end, `weighted` says that the row rests on the
+        probabilities of logged actions, and `fitted` what its model was fitted to, where not to the sample."""
         name = spec.name
         self._specs[policy, name] = spec
         estimate = finite_estimate(estimate)
@@ -96,7 +97,7 @@ class Tables:
             "logged_mean": logged,
             "episodes": len(case.data),
             "behavior": None if not weighted else "logged" if learned is None else "estimated",
-            "note": note_of(spec, case, estimate, bounds, learned, possible, self.sample, self.thresholds),
+            "note": note_of(spec, case, estimate, bounds, learned, possible, self.sample, self.thresholds, fitted),
         }
         self.estimates.append(row | {"value": value})
         self._compete(policy, spec, contender(estimate, self.resampling, refits))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -18,6 +20,9 @@ from repbm.inference import groups_of
 from repbm.logs import Drawn, Scan, read_log
 from repbm.policies import LearnedBehavior, Policy
 
+if TYPE_CHECKING:
+    from repbm.critics import WholeModel
+
 
 @dataclass(frozen=True, eq=False)
 class Taught:
@@ -28,6 +33,8 @@ class Taught:
     critics: Mapping[tuple[str, str], FoldCritic] | None = None
     columns: Informative | None = None
     """The columns that tell something, where not all do."""
+    models: Mapping[tuple[str, str], WholeModel] = field(default_factory=dict)
+    """Models whose form the sample has chosen, by policy and critic."""
 
 
 class AllEpisodes:
@@ -67,43 +74,62 @@ class AllEpisodes:
     def of(self, drawn: Drawn, taught: Taught) -> Sums:
         """Nothing where all of the log was read.
 
-        Nothing either where observations that somebody looks at are coded by what the sample shows, or where something
+        Nothing either where observations that somebody looks at hold what the sample never shows, or where something
         was learned from a sample that lacks one of the actions.
         """
         scan, sample = drawn.scan, drawn.data
         if scan is None:
             return self._sums
         known = sample.behavior is not None
-        coded = sample.encoding is not None and not all(coding.plain for coding in sample.encoding.codings)
-        weigh = not self._sums.weighed and (known or taught.behavior is not None) and not (coded and self._look)
+        weigh = not self._sums.weighed and (known or taught.behavior is not None)
         steps = self.question.thresholds.memory.asked_steps // (taught.behavior.effort if taught.behavior else 1)
-        ask = steps > len(sample.rewards) and not coded and set(scan.labels) == set(sample.actions.labels)
-        correct = ask and bool(taught.critics)
+        ask = steps > len(sample.rewards) and set(scan.labels) == set(sample.actions.labels)
+        critics, models = (taught.critics or {}, taught.models) if ask else ({}, {})
+        slow = {key: model for key, model in models.items() if model.effort > 1}
+        models = {key: model for key, model in models.items() if key not in slow}
         chosen = scan.spread(steps, self.question.seed) if ask and steps < scan.rows else None
-        together = weigh and correct and not (known and chosen is not None)
+        together = weigh and bool(critics or models) and not (known and chosen is not None)
         if weigh and (known or ask) and not together:
-            self._pass(drawn, taught, None if known else chosen, weigh=True, correct=False)
-        if correct:
-            self._pass(drawn, taught, chosen, weigh=together, correct=True)
+            self._pass(drawn, taught, None if known else chosen, weigh=True)
+        if critics or models:
+            self._pass(drawn, taught, chosen, together, critics, models)
+        fewer = steps // max((model.effort for model in slow.values()), default=1)
+        if slow and fewer > len(sample.rewards):
+            chosen = scan.spread(fewer, self.question.seed) if fewer < scan.rows else None
+            self._pass(drawn, taught, chosen, models=slow)
         return self._sums
 
-    def _pass(self, drawn: Drawn, taught: Taught, chosen: pl.DataFrame | None, weigh: bool, correct: bool) -> None:
-        """Read all episodes, or those chosen, and add their sums; none where a part has other observations."""
+    def _pass(
+        self,
+        drawn: Drawn,
+        taught: Taught,
+        chosen: pl.DataFrame | None,
+        weigh: bool = False,
+        critics: Mapping[tuple[str, str], FoldCritic] = MappingProxyType({}),
+        models: Mapping[tuple[str, str], WholeModel] = MappingProxyType({}),
+    ) -> None:
+        """Read all episodes, or those chosen, and add their sums; none where a part has other observations.
+
+        They correct these critics, and fit these models.
+        """
         scan, sample = drawn.scan, drawn.data
         assert scan is not None
         asked = scan.episodes if chosen is None else chosen
         learned = None if taught.behavior is None else Learned.of(taught.behavior, drawn, taught.columns)
+        teach = bool(critics or models) or learned is not None
         work = PartSums(
             scan,
-            drawn.read,
+            drawn.coded if self._look or teach else drawn.read,
             self.policies,
             self.question,
-            self._labels(scan, sample, correct or learned is not None),
+            self._labels(scan, sample, teach),
             self._groups(scan, chosen),
-            sample.names if self._look or correct or learned is not None else None,
             learned,
             weigh,
-            Correction.of(taught.critics, drawn, taught.columns, asked) if correct and taught.critics else None,
+            Correction.of(critics, drawn, asked) if critics else None,
+            dict(models),
+            taught.columns,
+            scan.longest,
         )
         found, pieces = Sums(), scan.pieces(chosen)
         with closing(summed_parts(work, pieces, self.engine, lambda done: self._say(done, len(asked)))) as parts:

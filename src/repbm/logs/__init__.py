@@ -1,6 +1,7 @@
 """From files, data frames, arrays and datasets of other libraries to Trajectories."""
 
 from repbm.logs._cells import read_cells, write_cells
+from repbm.logs._coded import CodedOtherwise
 from repbm.logs._drawn import Drawn, bytes_of, draw_log
 from repbm.logs._ends import checked_ends
 from repbm.logs._files import files_of, stands_for_files
@@ -14,6 +15,7 @@ from repbm.logs._tables import Source
 from repbm.logs._write import log_frame
 
 __all__ = [
+    "CodedOtherwise",
     "Drawn",
     "Guess",
     "Individuals",

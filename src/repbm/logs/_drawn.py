@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import polars as pl
 from jaxtyping import Shaped
 
 from repbm.core import InputError, MemoryRules
-from repbm.data import Encoding, Trajectories
+from repbm.data import Encoding, Kind, Trajectories
+from repbm.logs._coded import CodedOtherwise, widened
 from repbm.logs._ends import checked_ends
 from repbm.logs._layout import Asked
 from repbm.logs._piece import EPISODE
@@ -34,7 +36,9 @@ class Drawn:
     episodes: int = 0
     """How many there are in all."""
     read: Callable[[pl.DataFrame], Trajectories] = read_log
-    """The same reading for other rows of the log."""
+    """The same reading for other rows of the log,"""
+    coded: Callable[[pl.DataFrame], Trajectories] = read_log
+    """and with observations coded as here; an error (`CodedOtherwise`) where that cannot be."""
     names: Shaped[np.ndarray, " episodes"] | None = None
     """Of a sample, what tells its episodes from all others: their labels, or row numbers where each is a row."""
 
@@ -42,6 +46,11 @@ class Drawn:
     def longest(self) -> int | None:
         """The number of steps of the longest of all episodes; None of a log that was read whole."""
         return None if self.scan is None else self.scan.longest
+
+    def steps(self, horizon: int | None) -> int:
+        """The number of steps of all episodes, of each no more than the horizon."""
+        lengths = self.data.lengths if self.scan is None else self.scan.episodes["length"].to_numpy()
+        return int((lengths if horizon is None else np.minimum(lengths, horizon)).sum())
 
     @property
     def note(self) -> str:
@@ -81,9 +90,11 @@ def draw_log(
         return Drawn(read_log(source, **options))
     where, steps = str(source), _drawn_steps(memory, len(scan.layout.observations), sizes)
 
-    def read(rows: pl.DataFrame) -> Trajectories:
+    def read(rows: pl.DataFrame, encoding: Encoding | None = None) -> Trajectories:
         try:
-            return read_log(rows, **options)
+            return read_log(rows, encoding=encoding, **options)
+        except CodedOtherwise:
+            raise
         except InputError as fault:
             # Rows are counted anew in what is read together.
             row = (fault.where or "").removeprefix("the log").removeprefix(", ")
@@ -92,12 +103,27 @@ def draw_log(
 
     visit = along(scan)
     frame, episodes = scan.sample(steps, seed, None if visit is None else lambda rows, first: visit(read(rows), first))
-    data = read(frame)
+    data, lacking = _with_all_words(scan, read, frame)
+    encoding = data.encoding or Encoding.of_names(data.names)
     names = data.labels_of() if scan.layout.episode is not None else scan.spread(steps, seed)[EPISODE].to_numpy()
-    drawn = Drawn(data, scan, episodes, read, names)
-    encoding = drawn.data.encoding or Encoding.of_names(drawn.data.names)
-    notes = (f"the log is larger than memory allows: answers are {drawn.note}", *encoding.notes)
+    drawn = Drawn(data, scan, episodes, read, partial(read, encoding=encoding), names)
+    notes = (f"the log is larger than memory allows: answers are {drawn.note}", *encoding.notes, *lacking)
     return drawn.with_data(replace(drawn.data, encoding=replace(encoding, notes=notes)))
+
+
+def _with_all_words(
+    scan: Scan, read: Callable[..., Trajectories], frame: pl.DataFrame
+) -> tuple[Trajectories, list[str]]:
+    """A sample, coded with a place for words that other rows alone show, and what is to be said of these."""
+    data = read(frame)
+    if data.encoding is None:
+        return data, []
+    categories = [coding.column for coding in data.encoding.codings if coding.kind is Kind.CATEGORY]
+    encoding, notes = widened(data.encoding, {column: scan.words(column) for column in categories})
+    if encoding == data.encoding:
+        return data, notes
+    again = read(frame, encoding)
+    return replace(again, encoding=encoding), notes
 
 
 def bytes_of(words: str) -> float:

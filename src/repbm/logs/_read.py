@@ -8,6 +8,7 @@ import numpy as np
 
 from repbm.core import EncodingRules, InputError
 from repbm.data import Categorical, Encoding, Trajectories
+from repbm.logs._coded import as_words, check_coded, coded_layout
 from repbm.logs._columns import Columns, whole
 from repbm.logs._ends import checked_ends, column_of, endings
 from repbm.logs._faults import Faults
@@ -31,6 +32,7 @@ def read_log(
     worth: Mapping[str, float] | None = None,
     needs_observations: bool = True,
     rules: EncodingRules = EncodingRules(),  # noqa: B008 - frozen
+    encoding: Encoding | None = None,
 ) -> Trajectories:
     """Read a log: one row a step.
 
@@ -48,7 +50,8 @@ def read_log(
     a `step`; `gaps="allow"` lets steps be skipped.
 
     Observations may be numbers, true or false, text, dates, and missing, unless `missing="refuse"`: the result's
-    `encoding` says how they became numbers (see `Coding`). It is fitted to observations alone.
+    `encoding` says how they became numbers (see `Coding`). It is fitted to observations alone. With `encoding`, that of
+    other rows of the same log, observations are coded as there.
 
     A log without a column `terminated` needs `ends`: "terminated" or "truncated" (all episodes), "reward" (those whose
     last reward is not 0 terminated), "horizon" (all but the longest did) or "COLUMN=VALUE"; unless each episode has one
@@ -77,14 +80,22 @@ def read_log(
     table = joined(parts, list(dict.fromkeys([*found.columns, *([further] if further else [])])))
     if worth:
         table.columns[found.reward] = valued(table.columns[found.reward], worth, found.reward, table)
-    return _trajectories(table, found, ends, missing, gaps == "allow", rules)
+    found = found if encoding is None else coded_layout(found, encoding)
+    return _trajectories(table, found, ends, missing, gaps == "allow", rules, encoding)
 
 
 def _trajectories(
-    table: Table, found: Layout, ends: str | None, missing: str, gaps: bool, rules: EncodingRules
+    table: Table,
+    found: Layout,
+    ends: str | None,
+    missing: str,
+    gaps: bool,
+    rules: EncodingRules,
+    given: Encoding | None,
 ) -> Trajectories:
+    words = set() if given is None else as_words(found, given)
     numeric = [found.reward, *([found.behavior_prob] if found.behavior_prob else [])]
-    for name in (*found.observations, *found.next_observations, *numeric):
+    for name in {*found.observations, *found.next_observations, *numeric} - words:
         if name not in numeric or str(table.columns[name].dtype) == "String":
             table.columns[name] = typed(table.columns[name])
     faults = Faults()
@@ -104,7 +115,11 @@ def _trajectories(
     if found.behavior_prob is not None:
         behavior = faults.tried(lambda: _behavior(at, found.behavior_prob or ""))
     kept = {name: faults.tried(lambda name=name: _kept(at, name)) for name in found.kept}
-    codings, notes = codings_of(at, found, shape, missing, rules, faults)
+    if given is None:
+        codings, notes = codings_of(at, found, shape, missing, rules, faults)
+    else:
+        check_coded(given, at)
+        codings, notes = list(given.codings), []
     earned = np.zeros(int(shape.offsets[-1])) if rewards is None else rewards
     ended = faults.tried(lambda: endings(table, found, shape, ends, earned, only_last))
     if faults.found:

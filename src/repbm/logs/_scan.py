@@ -228,6 +228,15 @@ class Scan:
             .labels
         )
 
+    def words(self, column: str) -> pl.Series:
+        """All different values of a column of observations, those of the state after a step included."""
+        names = [column]
+        if self.layout.next_observations:
+            names.append(self.layout.next_observations[self.layout.observations.index(column)])
+        rows = pl.concat(self._stored.files)
+        found = [self._stored.read(rows.select(pl.col(name).cast(pl.String).unique()))[name] for name in names]
+        return pl.concat([each.alias(column) for each in found]).unique()
+
     @cached_property
     def _frequent(self) -> pl.Series:
         """The most frequent actions, as far as first rows tell."""

@@ -16,6 +16,8 @@ from repbm.models._rollout import roll_out
 from repbm.models._store import load_asked, load_model, save_model
 from repbm.models._tabular import TabularModel, fit_tabular
 from repbm.models._traceable import Traceable, traceable
+from repbm.models._whole_fit import FitSums, WholeFit
+from repbm.models._whole_fits import whole_fit
 from repbm.models._widened import WidenedModel
 from repbm.models.dynamics._base import Dynamics
 from repbm.models.dynamics._closed_form import CLOSED_FORM, KERNEL, POLYNOMIAL, fit_closed_form
@@ -54,6 +56,7 @@ __all__ = [
     "Dynamics",
     "DynamicsKind",
     "FitContext",
+    "FitSums",
     "Followed",
     "LinearMMD",
     "Model",
@@ -77,6 +80,7 @@ __all__ = [
     "TerminationNetwork",
     "Traceable",
     "Wasserstein",
+    "WholeFit",
     "WidenedModel",
     "compare",
     "compiled",
@@ -90,6 +94,7 @@ __all__ = [
     "roll_out",
     "save_model",
     "traceable",
+    "whole_fit",
 ]
 
 

@@ -236,33 +236,52 @@ class Counts:
     @classmethod
     def of(cls, data: Trajectories, log: TransitionTable, horizon: int) -> Counts:
         onward = log.followed & ~log.ended
-        states = np.unique(np.concatenate([log.states, log.next_states[onward]]), axis=0)
+        every = np.concatenate([log.states, log.next_states[onward]])
+        states, numbers = np.unique(every, axis=0, return_inverse=True)
+        here, there = np.split(numbers.reshape(-1), [len(log)])
         following = np.where(log.ended, ENDED, UNKNOWN)
-        following[onward] = found_states(states, log.next_states[onward])[0]
-        pairs = found_states(states, log.states)[0] * log.action_count + log.actions
-        return cls(data, log, horizon, states, pairs, following)
+        following[onward] = there
+        return cls(data, log, horizon, states, here * log.action_count + log.actions, following)
 
     def model(self, weights: Float[np.ndarray, " steps"]) -> TabularModel:
         """Weighted frequencies of what followed, and weighted means of what was earned."""
-        log, pair = self.log, self.pairs
-        size, actions = len(self.states), log.action_count
-        rewarded = np.bincount(pair, weights, size * actions)
-        rewards = np.bincount(pair, weights * log.rewards, size * actions) / np.where(rewarded > 0, rewarded, 1.0)
-        told = log.ended | log.followed
-        counts = np.bincount(pair[told], weights[told], size * actions)
-        onward = told & ~log.ended
-        share = weights[onward] / np.where(counts > 0, counts, 1.0)[pair[onward]]
-        moves = csr_matrix((share, (pair[onward], self.following[onward])), shape=(size * actions, size))
-        return TabularModel(
-            labels=self.data.actions.labels,
-            horizon=self.horizon,
-            observation_names=self.data.observation_names,
-            states=self.states,
-            rewards=rewards.reshape(size, actions),
-            moves=moves,
-            visits=rewarded.reshape(size, actions),
-            outcomes=Outcomes.of(pair, self.following, log.rewards, weights),
-        )
+        outcomes = Outcomes.of(self.pairs, self.following, self.log.rewards, weights)
+        given = self.states, self.pairs, self.following, self.log.rewards, weights
+        return tabulated(self.data, self.horizon, *given, outcomes)
+
+
+def tabulated(
+    data: Trajectories,
+    horizon: int,
+    states: Float[np.ndarray, "states dimensions"],
+    pairs: Int[np.ndarray, " some"],
+    following: Int[np.ndarray, " some"],
+    rewards: Float[np.ndarray, " some"],
+    weights: Float[np.ndarray, " some"],
+    outcomes: Outcomes,
+) -> TabularModel:
+    """Weighted frequencies of what followed steps, or many alike, and weighted means of what was earned.
+
+    `data` says what actions and observations are called.
+    """
+    size, actions = len(states), len(data.actions.labels)
+    rewarded = np.bincount(pairs, weights, size * actions)
+    paid = np.bincount(pairs, weights * rewards, size * actions) / np.where(rewarded > 0, rewarded, 1.0)
+    told = following != UNKNOWN
+    counts = np.bincount(pairs[told], weights[told], size * actions)
+    onward = told & (following != ENDED)
+    share = weights[onward] / np.where(counts > 0, counts, 1.0)[pairs[onward]]
+    moves = csr_matrix((share, (pairs[onward], following[onward])), shape=(size * actions, size))
+    return TabularModel(
+        labels=data.actions.labels,
+        horizon=horizon,
+        observation_names=data.observation_names,
+        states=states,
+        rewards=paid.reshape(size, actions),
+        moves=moves,
+        visits=rewarded.reshape(size, actions),
+        outcomes=outcomes,
+    )
 
 
 def fit_tabular(

@@ -35,6 +35,10 @@ class Saturation(Part):
                 result = numpy.where(hit[..., None] & ~numpy.isnan(reset), reset, result)
         return result
 
+    def decides(self, next_states: Float[np.ndarray, "steps dimensions"]) -> Bool[np.ndarray, " steps"]:
+        """Which of these next states a stop has decided, at least in part."""
+        return ((next_states == self.low) | (next_states == self.high)).any(axis=1)
+
 
 def find_saturation(table: TransitionTable, rules: FitRules) -> tuple[Saturation, Bool[np.ndarray, "steps dimensions"]]:
     """The saturation of a log, and which components of which next states it decides (they tell a smooth model nothing).

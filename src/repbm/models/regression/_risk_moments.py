@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 
 from repbm.models.regression._polynomial import Polynomial, feature_blocks
 from repbm.models.regression._ridge import Moments
+from repbm.models.regression._term_moments import TermMoments
 
 _ByFold = list[list[Moments]]
 """Of every fold, and in it of every action."""
@@ -57,15 +58,11 @@ class RiskMoments:
 
     def polynomial(self, strength: float, without: int | None = None) -> Polynomial:
         """argmin of behavior + strength * target, by the rows of all folds but one."""
-        actions, outputs = len(self.behavior[0]), len(self.own)
-        result = np.zeros((actions, len(self.terms), outputs))
         kept = [k for k in range(len(self.behavior)) if k != without]
-        for action in range(actions):
-            total = Moments.zero(len(self.terms), outputs)
+        totals = []
+        for action in range(len(self.behavior[0])):
+            total = Moments.zero(len(self.terms), len(self.own))
             for k in kept:
                 total = total + self.behavior[k][action] + self.target[k][action].times(strength)
-            for output, own in enumerate(self.own):
-                if len(own):
-                    moments = Moments(total.gram[np.ix_(own, own)], total.cross[own, output : output + 1])
-                    result[action, own, output] = moments.solutions([len(own)])[0][:, 0]
-        return Polynomial.of(result, self.terms)
+            totals.append(total)
+        return TermMoments(self.terms, self.own, totals).polynomial()
