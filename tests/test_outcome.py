@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from repbm.core import InputError
 from repbm.evaluation import Effect, Evaluation, Outcome, Scale, evaluate, repeat
-from repbm.report import Shown, plain_answers
+from repbm.report import Shown, plain_answers, report
 from tests.pages import run
 
 
@@ -53,6 +54,47 @@ def test_shares_are_percentages_and_their_difference_is_in_points(survival: Eval
         "-5.0 points",
         "-10.0 to +2.0 points",
     )
+
+
+def test_no_difference_has_no_sign() -> None:
+    shown = Shown(binary=True)
+    assert (shown.difference(-0.0002), shown.differences(-0.0002, 0.1)) == ("0.0 points", "0.0 to +10.0 points")
+
+
+def test_a_single_outcome_of_two_is_one_of_them(page: str) -> None:
+    """Nobody survives by 7 to 100 %: the page says what can be expected, and no interval of a single outcome."""
+    assert "outcome from" not in page
+    assert all(words in page for words in ("<em>now</em>", "similar so treated"))
+    assert all(cell == round(cell, 1) for cell in told(page)["cells"][3])
+
+
+def test_differences_of_percentages_are_points_in_charts_too(page: str) -> None:
+    assert "difference to now (percentage points)" in page
+
+
+def test_what_several_methods_have_to_say_is_said_once(page: str) -> None:
+    """It made rows of a page each on a telephone."""
+    table = page[page.index('class="plain stack methods"') :]
+    rows, below = table[: table.index("</table>")], table[table.index("</table>") :]
+    assert rows.count("estimated behavior") == 0
+    assert "To be noted of corrected, is, wis, wpdis" in below
+    assert below.count("estimated behavior") == 1
+    assert '<code class="keep">corrected</code>' in rows
+
+
+def told(page: str) -> dict:
+    start = page.index('id="content">') + len('id="content">')
+    return json.loads(page[start : page.index("</script>", start)])["tables"][0]
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    """Of a log that does not say how probable its actions were."""
+    log = treated().drop("behavior_prob")
+    rule = {"drug": lambda x: np.full(len(x), "drug")}
+    return report(
+        evaluate(log, rule, estimators=["corrected", "is", "wis", "wpdis"], outcome=Outcome("survival"))
+    ).html()
 
 
 def test_checks_speak_in_percentages_of_shares(survival: Evaluation) -> None:

@@ -354,6 +354,18 @@ def test_nobody_is_shut_out(opened, axe: str, width: int, scheme: str) -> None:
 
 
 @needs_browser
+def test_what_methods_do_is_readable_on_a_telephone(opened) -> None:
+    """Beside five columns of numbers the last one was as wide as a word, and its rows as long as the screen."""
+    tab, _ = opened
+    tab.set_viewport_size({"width": 390, "height": 900})
+    tab.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    sizes = "[...document.querySelectorAll('.methods tbody tr')].map((row) => [row.lastElementChild, row])"
+    sizes = tab.evaluate(f"{sizes}.map(([last, row]) => [last.clientWidth, row.clientHeight])")
+    assert len(sizes) > 3
+    assert all(width > 300 and height < 450 for width, height in sizes)
+
+
+@needs_browser
 @pytest.mark.slow
 def test_what_is_folded_up_is_printed(page: str) -> None:
     printed_page = printed(page, find_browser())

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from repbm.core import say
-from repbm.report._drawing import BLUE, GRAY, ORANGE, Chart, sized, spoken, value_axis
+from repbm.report._drawing import BLUE, GRAY, ORANGE, Chart, difference_title, sized, spoken, value_axis
 from repbm.report._scale import PLAIN, Shown
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def groups_chart(groups: Sequence[Group], shown_as: Shown = PLAIN) -> Chart:
         for k, group in enumerate(groups)
     ]
     line = 0.0, say("chart", "no_difference")
-    return _intervals(_with_ends(pl.DataFrame(rows), "name"), say("chart", "difference"), line, None, shown_as)
+    title = difference_title(say("chart", "difference"), shown_as)
+    return _intervals(_with_ends(pl.DataFrame(rows), "name"), title, line, None, shown_as, differences=True)
 
 
 def ranking_chart(
@@ -78,7 +79,12 @@ def _with_ends(rows: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def _intervals(
-    rows: pl.DataFrame, title: str, line: tuple[float, str], window: tuple[float, float] | None, shown_as: Shown
+    rows: pl.DataFrame,
+    title: str,
+    line: tuple[float, str],
+    window: tuple[float, float] | None,
+    shown_as: Shown,
+    differences: bool = False,
 ) -> Chart:
     """Values with their intervals by name, and a dashed line with its label above; what lies beyond a window is cut."""
     at, label = line
@@ -90,10 +96,10 @@ def _intervals(
         pl.col("value").clip(low, high).alias("place"),
         (pl.col("value") < low).alias("before"),
         (pl.col("value") > high).alias("after"),
-        spoken("name", "value", "low", "high", shown_as),
+        spoken("name", "value", "low", "high", shown_as, differences),
     )
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
-    axis = value_axis(shown_as)
+    axis = value_axis(shown_as, differences)
     y = alt.Y("name:N", title=None, sort=data["name"].to_list())
     shown = [role for role in _COLORS if role in rows["role"]]
     both = len(shown) > 1

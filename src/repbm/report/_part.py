@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,9 @@ _HALF = 0.5
 """What was logged less than so many times as often as the policy does it, and seldom, is few."""
 _MOST_ACTIONS = 6
 _BACKTEST = "back-test"
+_BETWEEN_NOTES = "; "
+_SEVERAL = 3
+"""What is noted of so many estimators is said once, below their table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +110,15 @@ class PolicyPart:
         regions = self.details.regions
         tested = next((check.sentence for check in verdict.checks or () if check.name == _BACKTEST), None)
         decisions = sum(region.decisions for region in regions)
+        rows = [
+            {
+                **row,
+                "meaning": words.meaning(row["family"], row["softened"]),
+                "note": consistent(row["note"], verdict),
+            }
+            for row in merged(self.rows.to_dicts())
+        ]
+        shared = _shared_notes(rows)
         return {
             "name": self.policy,
             "answer": {
@@ -120,14 +133,8 @@ class PolicyPart:
             "effect": None if effect is None else shown.effect(effect),
             "backtest": tested,
             "verdict": {**verdict.to_dict(), "kind": _kind(verdict), "precise": verdict.precise},
-            "rows": [
-                {
-                    **row,
-                    "meaning": words.meaning(row["family"], row["softened"]),
-                    "note": consistent(row["note"], verdict),
-                }
-                for row in merged(self.rows.to_dicts())
-            ],
+            "rows": [{**row, "note": _without(row["note"], shared)} for row in rows],
+            "shared_notes": [{"note": note, "names": ", ".join(names)} for note, names in shared.items()],
             "rule": self.evaluation.run["rules"].get(self.policy),
             "charts": {name: drawn(chart) for name, chart in self.charts.items()},
             "actions": _actions(self.details, words),
@@ -171,6 +178,19 @@ class PolicyPart:
         names = sorted(weight, key=lambda name: -weight[name])[:_MOST_ACTIONS]
         cells = [{action[0]: self._cell(region, *action) for action in region.actions} for region in regions]
         return {"names": names, "cells": [[own.get(name) for name in names] for own in cells]}
+
+
+def _shared_notes(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """What is noted of several estimators, and of which: said once, it need not be read in every row."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        for note in filter(None, row["note"].split(_BETWEEN_NOTES)):
+            found.setdefault(note, []).append(row["estimator"])
+    return {note: names for note, names in found.items() if len(names) >= _SEVERAL}
+
+
+def _without(note: str, shared: Collection[str]) -> str:
+    return _BETWEEN_NOTES.join(one for one in note.split(_BETWEEN_NOTES) if one not in shared)
 
 
 def _actions(details: PolicyDetails, words: Words) -> str:
