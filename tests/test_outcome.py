@@ -56,6 +56,15 @@ def test_shares_are_percentages_and_their_difference_is_in_points(survival: Eval
     )
 
 
+def test_that_more_deaths_count_as_better_is_said(tmp_path: Path) -> None:
+    treated().rename({"reward": "died"}).write_csv(tmp_path / "log.csv")
+    words = ["repbm", "evaluate", str(tmp_path / "log.csv"), "--policy", "column:action", "--estimator", "wis"]
+    words += ["--column", "reward=died"]
+    said = "note: more of died counts as better (otherwise: --better less)"
+    assert said in run(words)[1]
+    assert said not in run([*words, "--better", "less"])[1]
+
+
 def test_no_difference_has_no_sign() -> None:
     shown = Shown(binary=True)
     assert (shown.difference(-0.0002), shown.differences(-0.0002, 0.1)) == ("0.0 points", "0.0 to +10.0 points")

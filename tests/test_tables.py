@@ -288,6 +288,21 @@ def test_only_what_is_wrong_is_said() -> None:
     assert "terminated" not in str(caught.value)
 
 
+def test_what_is_asked_about_may_be_meant() -> None:
+    """A ward is no reward, deaths may be, and one message holds the options that settle all of it."""
+    log = survival().with_columns(died=1 - pl.col("outcome")).drop("outcome")
+    with pytest.raises(InputError) as caught:
+        read_log(log)
+    says(str(caught.value), "there is no column 'reward'", "--column reward=died")
+    odd = log.rename({"patient_id": "pt", "treatment": "drug_given", "died": "mortality_28d"})
+    with pytest.raises(InputError) as caught:
+        read_log(odd)
+    said = "try: --column episode=pt --column action=drug_given --column reward=mortality_28d"
+    assert str(caught.value).endswith(said)
+    columns = {"episode": "pt", "action": "drug_given", "reward": "mortality_28d"}
+    assert len(read_log(odd, columns=columns)) == 120
+
+
 def test_an_outcome_in_every_row_is_a_warning() -> None:
     last = pl.col("outcome").last().over("patient_id")
     repeated, once = (examine(read_log(log, ends="terminated")) for log in (survival().with_columns(last), survival()))
