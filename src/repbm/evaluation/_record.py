@@ -101,7 +101,7 @@ def _notes(policies: Mapping[str, Policy], data: Trajectories, new: Individuals 
 
 
 def _direction(data: Trajectories, question: Question) -> str:
-    """What is to be asked where more counts as better of what sounds as if less were: a policy that kills is no gain."""
+    """That more counts as better, where it sounds as if less were: a policy that kills is no gain."""
     told = (question.outcome.name, question.reading.columns.get("reward"))
     burden = next((name for name in told if name and less_is_better(name)), None)
     if burden is None or question.outcome.sign < 0 or not len(data.rewards) or data.rewards.min() < 0:

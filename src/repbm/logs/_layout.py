@@ -155,7 +155,7 @@ def layout(
         observation_names=tuple(observations.values()),
         kept=tuple(asked.kept),
         guessed=tuple(guessed),
-        notes=_notes(guessed, left_out, told),
+        notes=_notes({**_aliases(roles, asked), **guessed}, left_out, told),
         hint=hint,
     )
 
@@ -229,6 +229,14 @@ def _one_row_each(
     hints = (roles["step"], roles["terminated"], roles["truncated"], asked.ends)
     lone = roles["action"] is not None and roles["reward"] is not None and not any(hints) and not following
     return lone and not any(names_somebody(name) for name in free) and nearest("episode", free) is None
+
+
+def _aliases(roles: Mapping[str, str | None], asked: Asked) -> dict[str, str]:
+    """Columns that were found under another of our names."""
+    found = {
+        role: roles[role] for role, others in ALIASES.items() if role not in asked.renames and roles[role] in others
+    }
+    return {role: name for role, name in found.items() if name}
 
 
 def _notes(guessed: Mapping[str, str], left_out: Sequence[str], told: bool) -> tuple[str, ...]:
