@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,16 @@ def test_shares_are_percentages_and_their_difference_is_in_points(survival: Eval
         "-5.0 points",
         "-10.0 to +2.0 points",
     )
+
+
+def test_a_notebook_shows_percentages_and_units_too(survival: Evaluation) -> None:
+    shown, row = survival._repr_html_(), answer(survival, "drug")
+    assert f"drug: survival {100 * row['value']:.1f}%" in shown
+    assert f"{100 * row['difference']:+.1f} points (" in shown
+    days = evaluate(
+        treated(high=9.0), {"drug": POLICIES["drug"]}, estimators=["wis"], outcome=Outcome("stay", "days <b>")
+    )
+    assert re.search(r"drug: stay \d\.\d+ days &lt;b&gt;", days._repr_html_())
 
 
 def test_that_more_deaths_count_as_better_is_said(tmp_path: Path) -> None:
