@@ -92,6 +92,19 @@ def test_differences_of_percentages_are_points_in_charts_too(page: str) -> None:
     assert "difference to now (percentage points)" in page
 
 
+def test_files_are_told_apart_beside_a_chart() -> None:
+    """Cut at the end, all of a folder were called alike."""
+    names = [f"policies/candidates/threshold_{k}.py:act" for k in (1, 2)]
+    found = evaluate(treated(100), dict.fromkeys(names, POLICIES["drug"]), estimators=["wis"], details=False)
+    shown = found.chart("ranking").to_dict()
+    drawn = {row["name"] for rows in shown["datasets"].values() for row in rows if "name" in row}
+    assert drawn == {f"policies/cand…hold_{k}.py:act" for k in (1, 2)}
+    alike = [f"policies/candidates/{k}/threshold.py:act" for k in (1, 2)]
+    found = evaluate(treated(100), dict.fromkeys(alike, POLICIES["drug"]), estimators=["wis"], details=False)
+    shown = found.chart("ranking").to_dict()
+    assert {row["name"] for rows in shown["datasets"].values() for row in rows if "name" in row} == set(alike)
+
+
 def test_what_several_methods_have_to_say_is_said_once(page: str) -> None:
     """It made rows of a page each on a telephone."""
     table = page[page.index('class="plain stack methods"') :]

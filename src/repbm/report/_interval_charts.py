@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from repbm.inference import Group
 
 _ROW = 24
+_LONGEST = 27
+"""Letters of a name beside a chart."""
+_LABEL_WIDTH = 320
 
 
 def forest_chart(rows: pl.DataFrame, logged_mean: float, shown_as: Shown = PLAIN) -> Chart:
@@ -98,9 +101,10 @@ def _intervals(
         (pl.col("value") > high).alias("after"),
         spoken("name", "value", "low", "high", shown_as, differences),
     )
+    data = data.with_columns(name=pl.Series(_shortened(data["name"].to_list()), dtype=pl.String))
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
     axis = value_axis(shown_as, differences)
-    y = alt.Y("name:N", title=None, sort=data["name"].to_list())
+    y = alt.Y("name:N", title=None, sort=data["name"].to_list(), axis=alt.Axis(labelLimit=_LABEL_WIDTH))
     shown = [role for role in _COLORS if role in rows["role"]]
     both = len(shown) > 1
     colors = alt.Scale(domain=[say("chart", role) for role in shown], range=[_COLORS[role] for role in shown])
@@ -121,6 +125,16 @@ def _intervals(
     )
     marks = [mark.encode(x=x) for mark in (points, *far)]
     return sized(alt.layer(rule, said, bars, *marks), _ROW * max(len(data), 2))
+
+
+def _shortened(names: Sequence[str]) -> list[str]:
+    """Names that fit beside a chart: what tells files apart often stands at their end, so long ones lose their middle.
+
+    Where that would make two of them alike, they stay as they are.
+    """
+    half = (_LONGEST - 1) // 2
+    short = [name if len(name) <= _LONGEST else f"{name[:half]}…{name[-half:]}" for name in names]
+    return [one if short.count(one) == 1 else name for one, name in zip(short, names, strict=True)]
 
 
 def _padded(ends: Sequence[float]) -> tuple[float, float]:
