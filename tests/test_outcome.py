@@ -89,7 +89,17 @@ def test_a_single_outcome_of_two_is_one_of_them(page: str) -> None:
 
 
 def test_differences_of_percentages_are_points_in_charts_too(page: str) -> None:
-    assert "difference to now (percentage points)" in page
+    assert "(percentage points)" in page[page.index("If something hidden") :]
+
+
+def test_of_one_step_a_sentence_says_who_follows_the_policy(page: str) -> None:
+    """A chart of one step is two dots. What could not be looked at has no tick: that is no good sign."""
+    own = page[page.index("<h3>How far the log follows") : page.index("<h3>If something hidden")]
+    assert "<svg" not in own
+    assert re.search(r"In \d\d% of the logged decisions the policy would have done what was done", own)
+    assert "– every episode has one step: nothing comes before a state" in own
+    assert "– the log cannot show whether a hidden cause drove decisions" in own
+    assert "✓ the log shows every action of the policy" in own
 
 
 def test_files_are_told_apart_beside_a_chart() -> None:

@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from repbm.core import say
-from repbm.report._drawing import BLUE, GRAY, Chart, difference_title, sized, value_axis
+from repbm.report._drawing import BLUE, GRAY, Chart, sized, value_axis
 from repbm.report._scale import PLAIN, Shown
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ def confounding_chart(found: Confounding, shown_as: Shown = PLAIN) -> Chart:
         scale=alt.Scale(type="log", nice=False),
         axis=axis,
     )
-    title = difference_title(say("chart", "hidden_difference"), shown_as)
+    # Two lines: beside a chart of this height one is too long.
+    title = [say("chart", "hidden_difference"), *([say("chart", "points")] if shown_as.binary else [])]
     y = {"title": title, "scale": alt.Scale(zero=False), "axis": value_axis(shown_as, differences=True)}
     base = alt.Chart(data)
     area = base.mark_area(color=BLUE, opacity=0.25).encode(x=x, y=alt.Y("low:Q", **y), y2="high:Q")

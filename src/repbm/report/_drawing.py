@@ -29,14 +29,14 @@ def value_axis(shown_as: Shown, differences: bool = False) -> alt.Axis:
 
     Differences of percentages are percentage points, and no percentages (see `difference_title`).
     """
-    if shown_as.binary:
-        told = {"labelExpr": "format(100 * datum.value, '+~g')"} if differences else {"format": "~%"}
-        return alt.Axis(**told, tickCount=5, labelOverlap="greedy", labelSeparation=8)
+    if shown_as.binary and not differences:
+        return alt.Axis(format="~%", tickCount=5, labelOverlap="greedy", labelSeparation=8)
     short = " : ".join(
         f"abs(datum.value) >= {large:g} ? format(datum.value / {large:g}, '.3~g') + ' {say('chart', word)}'"
         for large, word in _LARGE
     )
-    return alt.Axis(labelExpr=f"{short} : datum.label", tickCount=5, labelOverlap="greedy", labelSeparation=8)
+    told = "datum.value == 0 ? '0' : format(100 * datum.value, '+~g')" if shown_as.binary else f"{short} : datum.label"
+    return alt.Axis(labelExpr=told, tickCount=5, labelOverlap="greedy", labelSeparation=8)
 
 
 def difference_title(title: str, shown_as: Shown) -> str:

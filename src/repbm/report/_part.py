@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from jaxtyping import Int
 
+from repbm.core import say
 from repbm.doctor import NOT_SUPPORTED
 from repbm.evaluation import Effect, PolicyDetails
 from repbm.report._charts import individuals_chart, support_chart
@@ -24,7 +25,7 @@ from repbm.report._tables import merged
 from repbm.report._words import Words
 
 if TYPE_CHECKING:
-    from repbm.doctor import Verdict
+    from repbm.doctor import Check, Verdict
     from repbm.evaluation import Evaluation, PracticeRegion
 
 _LEAST_SHARE = 0.05
@@ -82,15 +83,26 @@ class PolicyPart:
             rows = pl.DataFrame(merged(self.rows.to_dicts()), schema=self.rows.schema)
             found["estimates"] = forest_chart(rows, self.answer["logged_mean"], self.shown)
         steps = self.evaluation.diagnostics.filter(pl.col("policy") == self.policy)
-        found["support"] = support_chart(steps, self.verdict)
-        values = self._own("log")["value"].drop_nulls().drop_nans()
-        if len(values):
-            found["individuals"] = individuals_chart(values.to_numpy(), float(values.to_numpy().mean()), self.shown)
+        if len(steps) > 1:
+            found["support"] = support_chart(steps, self.verdict)
+        if len(self._values):
+            found["individuals"] = individuals_chart(self._values, float(self._values.mean()), self.shown)
         if self.details.groups:
             found["groups"] = groups_chart(self.details.groups, self.shown)
         if self.details.confounding is not None:
             found["confounding"] = confounding_chart(self.details.confounding, self.shown)
         return found
+
+    @cached_property
+    def _values(self) -> np.ndarray:
+        """What is expected of the logged individuals, where that can be told."""
+        return self._own("log")["value"].drop_nulls().drop_nans().to_numpy()
+
+    @property
+    def _done(self) -> float | None:
+        """The share of the decisions of a log of one step that are the policy's."""
+        steps = self.evaluation.diagnostics.filter(pl.col("policy") == self.policy)
+        return None if len(steps) > 1 else float(steps["factual"][0] / steps["alive"][0])
 
     def table(self, words: Words) -> dict[str, Any] | None:
         """The table of individuals: columns, their cells, how many there are in all."""
@@ -137,6 +149,9 @@ class PolicyPart:
             "shared_notes": [{"note": note, "names": ", ".join(names)} for note, names in shared.items()],
             "rule": self.evaluation.run["rules"].get(self.policy),
             "charts": {name: drawn(chart) for name, chart in self.charts.items()},
+            "done": self._done,
+            "checks": [{"mark": _mark(check), "sentence": check.sentence} for check in verdict.checks or ()],
+            "mean_differs": len(self._values) > 0 and shown.value(self._values.mean()) != shown.value(answer["value"]),
             "actions": _actions(self.details, words),
             "differing": sum(region.differing * region.decisions for region in regions) / max(decisions, 1),
             "least": self._least,
@@ -191,6 +206,14 @@ def _shared_notes(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
 
 def _without(note: str, shared: Collection[str]) -> str:
     return _BETWEEN_NOTES.join(one for one in note.split(_BETWEEN_NOTES) if one not in shared)
+
+
+def _mark(check: Check) -> str:
+    """What holds, what does not, and what could not be looked at: that is no good sign."""
+    unknown = ("check_followed_unknown", "check_followed_one", "check_hidden_unknown")
+    if check.sentence in (say("doctor", name) for name in unknown):
+        return "–"
+    return "✓" if check.holds else "✕"
 
 
 def _actions(details: PolicyDetails, words: Words) -> str:
