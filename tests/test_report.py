@@ -374,6 +374,26 @@ def test_what_is_folded_up_is_printed(page: str) -> None:
     assert len(printed(folded, find_browser())) < 0.5 * len(printed_page)
 
 
+def test_without_a_screen_one_line_says_so(tmp_path: Path, monkeypatch) -> None:
+    """On a server, what opens files named every browser that it did not find."""
+    patients(30, 2).write_csv(tmp_path / "log.csv")
+    launched: list[str] = []
+    monkeypatch.setattr("typer.launch", launched.append)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr("sys.platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    words = ["repbm", "evaluate", str(tmp_path / "log.csv"), "--policy", "column:action", "--estimator", "wis"]
+    words += ["--out", str(tmp_path / "result"), "--open"]
+    code, said = run(words)
+    assert code == 0, said
+    assert "there is no screen here to open it on: look at" in said
+    assert launched == []
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert run(words)[0] == 0
+    assert launched == [str(tmp_path / "result" / "report.html")]
+
+
 def test_without_a_browser_one_line_says_so(tmp_path: Path, monkeypatch) -> None:
     patients(20).write_csv(tmp_path / "log.csv")
     monkeypatch.chdir(tmp_path)

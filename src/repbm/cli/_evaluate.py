@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from repbm.cli._browser import show_in_browser
 from repbm.cli._engine_options import Engine, RayAddress, Workers
 from repbm.cli._log_options import (
     Better,
@@ -174,6 +175,6 @@ def evaluate(
         if out is not None:
             typer.echo(f"written to {out}; look at {out / 'report.html'}")
     if out is not None and open_report:
-        typer.launch(str(out / "report.html"))
+        show_in_browser(str(out / "report.html"))
     if strict:
         end_strictly(evaluation.examination, accept or ())

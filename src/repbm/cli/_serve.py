@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from repbm.cli._browser import show_in_browser
 from repbm.cli._log_options import (
     Better,
     Columns,
@@ -66,7 +67,7 @@ def serve(
         typer.echo(f"look at {address}")
         typer.echo("whoever has this address, on this machine, can use the page; stop it with Ctrl-C")
         if open_page:
-            typer.launch(address)
+            show_in_browser(address)
 
     with suppress(KeyboardInterrupt), as_engine(workers=workers) as engine:
         session = Session(asked, policies_of(asked.policies, trust_pickle), engine)
