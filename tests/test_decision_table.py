@@ -80,6 +80,16 @@ def test_files_of_spreadsheets(tmp_path: Path) -> None:
     assert taken(policy, np.array([[30.0], [50.0]]), ("treat", "wait")) == ["wait", "treat"]
 
 
+def test_decimal_commas_where_commas_separate_nothing(tmp_path: Path) -> None:
+    """As a spreadsheet writes it in half of Europe; text stays as it is, and "1,5" between commas is no number."""
+    rows = ["x;y;action", ">2,5;*;0,5 mg", "0,5..1,5;≤-0,25;none", "1,5;*;half", "*;*;rest"]
+    policy = table(tmp_path, "\n".join(rows)).bind(("x", "y"))
+    states = np.array([[2.6, 0], [0.5, -0.25], [1.5, 0], [2.5, 0], [0.5, 0]])
+    assert taken(policy, states, ("0,5 mg", "half", "none", "rest")) == ["0,5 mg", "none", "half", "rest", "rest"]
+    with pytest.raises(InputError, match="'>2,5', which is no condition"):
+        table(tmp_path, 'x,action\n">2,5",a\n*,b').bind(("x",))
+
+
 def test_wrapped_tables_find_their_columns_too(tmp_path: Path) -> None:
     rules = table(tmp_path, "c,action\n<0,1\n*,2\n")
     log = small_log()

@@ -159,6 +159,9 @@ def test_what_is_not_supported_is_not_quoted() -> None:
     assert "80.0%" not in said
     assert "do not tell" in said
     assert "surgery" in said
+    checks = [Check(name, False, f"{name} do not hold") for name in ("regions", "weights")]
+    twice = quote(ROW, replace(verdict(), checks=tuple(checks)), SURVIVAL, words)
+    assert twice.endswith("would do to survival: regions do not hold.")
     vague = quote(ROW, verdict(precision=9.0), SURVIVAL, words)
     assert "leave open" in vague
     assert "75.0% to 85.0%" in vague

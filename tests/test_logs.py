@@ -189,7 +189,10 @@ def test_a_rename_to_nothing_leaves_a_column_out() -> None:
 
 @pytest.mark.parametrize("alias", ["pscore", "propensity", "action_prob"])
 def test_aliases(alias: str) -> None:
-    same(read_log(LOG.rename({"behavior_prob": alias})), read_log(LOG))
+    log = read_log(LOG.rename({"behavior_prob": alias}))
+    same(log, read_log(LOG))
+    assert log.encoding is not None
+    assert any(f"{alias} as behavior_prob" in note for note in log.encoding.notes)
 
 
 @pytest.mark.parametrize(

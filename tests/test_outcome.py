@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 
 from repbm.core import InputError
 from repbm.evaluation import Effect, Evaluation, Outcome, Scale, evaluate, repeat
-from repbm.report import Shown, plain_answers
+from repbm.report import Shown, plain_answers, report
 from tests.pages import run
 
 
@@ -53,6 +55,89 @@ def test_shares_are_percentages_and_their_difference_is_in_points(survival: Eval
         "-5.0 points",
         "-10.0 to +2.0 points",
     )
+
+
+def test_a_notebook_shows_percentages_and_units_too(survival: Evaluation) -> None:
+    shown, row = survival._repr_html_(), answer(survival, "drug")
+    assert f"drug: survival {100 * row['value']:.1f}%" in shown
+    assert f"{100 * row['difference']:+.1f} points (" in shown
+    days = evaluate(
+        treated(high=9.0), {"drug": POLICIES["drug"]}, estimators=["wis"], outcome=Outcome("stay", "days <b>")
+    )
+    assert re.search(r"drug: stay \d\.\d+ days &lt;b&gt;", days._repr_html_())
+
+
+def test_that_more_deaths_count_as_better_is_said(tmp_path: Path) -> None:
+    treated().rename({"reward": "died"}).write_csv(tmp_path / "log.csv")
+    words = ["repbm", "evaluate", str(tmp_path / "log.csv"), "--policy", "column:action", "--estimator", "wis"]
+    words += ["--column", "reward=died"]
+    said = "note: more of died counts as better (otherwise: --better less)"
+    assert said in run(words)[1]
+    assert said not in run([*words, "--better", "less"])[1]
+
+
+def test_no_difference_has_no_sign() -> None:
+    shown = Shown(binary=True)
+    assert (shown.difference(-0.0002), shown.differences(-0.0002, 0.1)) == ("0.0 points", "0.0 to +10.0 points")
+
+
+def test_a_single_outcome_of_two_is_one_of_them(page: str) -> None:
+    """Nobody survives by 7 to 100 %: the page says what can be expected, and no interval of a single outcome."""
+    assert "outcome from" not in page
+    assert all(words in page for words in ("<em>now</em>", "similar so treated"))
+    assert all(cell == round(cell, 1) for cell in told(page)["cells"][3])
+
+
+def test_differences_of_percentages_are_points_in_charts_too(page: str) -> None:
+    assert "(percentage points)" in page[page.index("If something hidden") :]
+
+
+def test_of_one_step_a_sentence_says_who_follows_the_policy(page: str) -> None:
+    """A chart of one step is two dots. What could not be looked at has no tick: that is no good sign."""
+    own = page[page.index("<h3>How far the log follows") : page.index("<h3>If something hidden")]
+    assert "<svg" not in own
+    assert re.search(r"In \d\d% of the logged decisions the policy would have done what was done", own)
+    assert "– every episode has one step: nothing comes before a state" in own
+    assert "– the log cannot show whether a hidden cause drove decisions" in own
+    assert "✓ the log shows every action of the policy" in own
+
+
+def test_files_are_told_apart_beside_a_chart() -> None:
+    """Cut at the end, all of a folder were called alike."""
+    names = [f"policies/candidates/threshold_{k}.py:act" for k in (1, 2)]
+    found = evaluate(treated(100), dict.fromkeys(names, POLICIES["drug"]), estimators=["wis"], details=False)
+    shown = found.chart("ranking").to_dict()
+    drawn = {row["name"] for rows in shown["datasets"].values() for row in rows if "name" in row}
+    assert drawn == {f"policies/cand…hold_{k}.py:act" for k in (1, 2)}
+    alike = [f"policies/candidates/{k}/threshold.py:act" for k in (1, 2)]
+    found = evaluate(treated(100), dict.fromkeys(alike, POLICIES["drug"]), estimators=["wis"], details=False)
+    shown = found.chart("ranking").to_dict()
+    assert {row["name"] for rows in shown["datasets"].values() for row in rows if "name" in row} == set(alike)
+
+
+def test_what_several_methods_have_to_say_is_said_once(page: str) -> None:
+    """It made rows of a page each on a telephone."""
+    table = page[page.index('class="plain stack methods"') :]
+    rows, below = table[: table.index("</table>")], table[table.index("</table>") :]
+    assert rows.count("estimated behavior") == 0
+    assert "To be noted of corrected, is, wis, wpdis" in below
+    assert below.count("estimated behavior") == 1
+    assert '<code class="keep">corrected</code>' in rows
+
+
+def told(page: str) -> dict:
+    start = page.index('id="content">') + len('id="content">')
+    return json.loads(page[start : page.index("</script>", start)])["tables"][0]
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    """Of a log that does not say how probable its actions were."""
+    log = treated().drop("behavior_prob")
+    rule = {"drug": lambda x: np.full(len(x), "drug")}
+    return report(
+        evaluate(log, rule, estimators=["corrected", "is", "wis", "wpdis"], outcome=Outcome("survival"))
+    ).html()
 
 
 def test_checks_speak_in_percentages_of_shares(survival: Evaluation) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from repbm.core import PositivityRules
 from repbm.data import Categorical, Trajectories
+from repbm.doctor._logged_rates import logged_rates
 from repbm.doctor._positivity import Region, uncovered_regions
 from repbm.estimators import Case
 from repbm.policies import CallablePolicy
@@ -83,3 +86,23 @@ def test_chance_alone_is_no_region(rate: float) -> None:
 def test_a_log_that_shows_everything_seldom_is_no_gap() -> None:
     """Steps treated with 3 %, but 36 times or so: few of many still tell."""
     assert not found(logged(300, 4, lambda *_: 0.03, 1))
+
+
+def test_of_one_log_rates_are_told_once(monkeypatch) -> None:
+    """A changed threshold asks about the same actions: their rates are a sixth of its answer on the served page."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    grown: list[int] = []
+    fit = HistGradientBoostingClassifier.fit
+    monkeypatch.setattr(HistGradientBoostingClassifier, "fit", lambda *given: grown.append(1) or fit(*given))
+    data, rules = logged(60, 3, lambda *_: 0.4), PositivityRules()
+    first = logged_rates(data, data.observations, [0, 1], rules)
+    once = len(grown)
+    assert once > 0
+    assert logged_rates(data, data.observations, [1, 0], rules) is first
+    assert len(grown) == once
+    assert list(logged_rates(data, data.observations, [1], rules)) == [1]
+    again = logged_rates(data, data.observations, [0, 1], PositivityRules(trees=5))
+    assert len(grown) == 3 * once
+    assert (again[1] != first[1]).any()
+    assert (logged_rates(replace(data), data.observations, [0, 1], rules)[1] == first[1]).all()

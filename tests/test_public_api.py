@@ -25,6 +25,12 @@ def test_everything_is_listed_and_there() -> None:
         repbm.estimator  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
 
 
+def test_it_can_be_run_as_a_module() -> None:
+    """Where the program is not on the path."""
+    done = subprocess.run([sys.executable, "-m", "repbm", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"repbm {repbm.__version__}"
+
+
 def test_packages_are_loaded_when_they_are_first_used() -> None:
     alone(
         "import sys, repbm\n"

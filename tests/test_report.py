@@ -354,12 +354,44 @@ def test_nobody_is_shut_out(opened, axe: str, width: int, scheme: str) -> None:
 
 
 @needs_browser
+def test_what_methods_do_is_readable_on_a_telephone(opened) -> None:
+    """Beside five columns of numbers the last one was as wide as a word, and its rows as long as the screen."""
+    tab, _ = opened
+    tab.set_viewport_size({"width": 390, "height": 900})
+    tab.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    sizes = "[...document.querySelectorAll('.methods tbody tr')].map((row) => [row.lastElementChild, row])"
+    sizes = tab.evaluate(f"{sizes}.map(([last, row]) => [last.clientWidth, row.clientHeight])")
+    assert len(sizes) > 3
+    assert all(width > 300 and height < 450 for width, height in sizes)
+
+
+@needs_browser
 @pytest.mark.slow
 def test_what_is_folded_up_is_printed(page: str) -> None:
     printed_page = printed(page, find_browser())
     assert printed_page.startswith(b"%PDF")
     folded = page.replace("details::details-content", "details::nothing").replace('"beforeprint"', '"never"')
     assert len(printed(folded, find_browser())) < 0.5 * len(printed_page)
+
+
+def test_without_a_screen_one_line_says_so(tmp_path: Path, monkeypatch) -> None:
+    """On a server, what opens files named every browser that it did not find."""
+    patients(30, 2).write_csv(tmp_path / "log.csv")
+    launched: list[str] = []
+    monkeypatch.setattr("typer.launch", launched.append)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr("sys.platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    words = ["repbm", "evaluate", str(tmp_path / "log.csv"), "--policy", "column:action", "--estimator", "wis"]
+    words += ["--out", str(tmp_path / "result"), "--open"]
+    code, said = run(words)
+    assert code == 0, said
+    assert "there is no screen here to open it on: look at" in said
+    assert launched == []
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert run(words)[0] == 0
+    assert launched == [str(tmp_path / "result" / "report.html")]
 
 
 def test_without_a_browser_one_line_says_so(tmp_path: Path, monkeypatch) -> None:

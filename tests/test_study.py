@@ -82,6 +82,22 @@ def test_what_is_only_guessed_is_said(monkeypatch, capfd) -> None:
     assert repbm(monkeypatch, capfd, "doctor repbm.toml")[0] == 0
 
 
+def test_of_deaths_fewer_are_better(monkeypatch, capfd) -> None:
+    """A log that tells who died, under names of its own: nothing has to be said, and no policy is better since it
+    kills."""
+    words = pl.col("outcome").replace_strict({0: "yes", 1: "no"}).alias("died")
+    survival(60).with_columns(words).drop("outcome").rename({"patient_id": "pt"}).write_csv("deaths.csv")
+    code, said = repbm(monkeypatch, capfd, "init deaths.csv")
+    assert code == 0, said
+    assert "reward   died  (its name has a word for it)  <- please check" in said
+    study = Study.load("repbm.toml")
+    assert (study.outcome.better, study.reading.worth) == ("less", {"yes": 1.0, "no": 0.0})
+    assert propose(survival().rename({"outcome": "cost"}), {"reward": "cost"}).less
+    assert not propose(survival().with_columns(cost=-pl.col("outcome")), {"reward": "cost"}).less
+    alive = pl.col("outcome").replace_strict({0: "died", 1: "alive"})
+    assert not propose(survival().with_columns(death_status=alive), {"reward": "death_status"}).less
+
+
 def test_what_nobody_can_guess_is_asked_for_in_one_line(monkeypatch, capfd, tmp_path) -> None:
     STAYS.drop("discharged").write_csv("stays.csv")
     before = tree(tmp_path)

@@ -288,6 +288,21 @@ def test_only_what_is_wrong_is_said() -> None:
     assert "terminated" not in str(caught.value)
 
 
+def test_what_is_asked_about_may_be_meant() -> None:
+    """A ward is no reward, deaths may be, and one message holds the options that settle all of it."""
+    log = survival().with_columns(died=1 - pl.col("outcome")).drop("outcome")
+    with pytest.raises(InputError) as caught:
+        read_log(log)
+    says(str(caught.value), "there is no column 'reward'", "--column reward=died")
+    odd = log.rename({"patient_id": "pt", "treatment": "drug_given", "died": "mortality_28d"})
+    with pytest.raises(InputError) as caught:
+        read_log(odd)
+    said = "try: --column episode=pt --column action=drug_given --column reward=mortality_28d"
+    assert str(caught.value).endswith(said)
+    columns = {"episode": "pt", "action": "drug_given", "reward": "mortality_28d"}
+    assert len(read_log(odd, columns=columns)) == 120
+
+
 def test_an_outcome_in_every_row_is_a_warning() -> None:
     last = pl.col("outcome").last().over("patient_id")
     repeated, once = (examine(read_log(log, ends="terminated")) for log in (survival().with_columns(last), survival()))
@@ -326,6 +341,30 @@ def test_individuals_are_coded_as_the_log() -> None:
     found = read_individuals(people, data.observation_names, encoding=data.encoding)
     fill = encoding(data).codings[1].fill
     assert found.states.tolist() == [[50, fill, 1, 0, 1, 0, 0], [60, 3, 0, 1, 0, 0, 1]]
+
+
+@pytest.mark.parametrize("column", ["patient_id", "PatientID", "mrn_id", "Name"])
+def test_individuals_keep_their_names(column: str) -> None:
+    """A table of patients has no column `individual`; by their numbers in it nobody knows them."""
+    log = encoding(read_log(survival()))
+    states = {"age": [50, 60], "lactate": [None, 3.0], "sex": ["F", "M"], "ward": ["icu", "surgery"]}
+    people = pl.DataFrame({column: ["Ann", "Bob"], **states, "remark": ["-", "?"]})
+    found = read_individuals(people, log.names, encoding=log)
+    assert found.labels == ["Ann", "Bob"]
+    assert found.notes == [f"individuals are called by {column}"]
+    several = people.with_columns(subject_id=pl.lit("x"), user_id=pl.lit("y")).drop(column)
+    assert read_individuals(several, log.names, encoding=log).labels == ["0", "1"]
+
+
+def test_new_individuals_are_told_what_is_recommended(tmp_path: Path) -> None:
+    """And what became of similar ones, also where no report is asked for: it is what `repbm value` is asked for."""
+    (tmp_path / "rules.csv").write_text("lactate,treatment\n>2,drug\n*,wait\n")
+    people = {"patient_id": ["Ann"], "age": [50], "lactate": [3.0], "sex": ["F"], "ward": ["icu"]}
+    asked = {"estimators": ["corrected"], "individuals": pl.DataFrame(people), "details": False}
+    found = evaluate(survival(), str(tmp_path / "rules.csv"), **asked).individuals.filter(source="new")
+    told = found.row(0, named=True)
+    assert (told["episode"], told["recommended"], told["similar"]) == ("Ann", "drug", 50)
+    assert told["nearest"]
 
 
 def test_new_categories_are_named() -> None:

@@ -188,6 +188,38 @@ def test_what_is_wrong_with_the_log_is_seen_first(tmp_path: Path) -> None:
     assert -1 < shown.index("Warning: score: is the reward of the same step") < shown.index("Rules")
 
 
+def test_what_was_taken_for_what_is_said(tmp_path: Path, monkeypatch, capsys) -> None:
+    patients(40, 2).rename({"reward": "deaths", "obs_age": "age", "obs_sodium": "sodium"}).write_csv(
+        tmp_path / "log.csv"
+    )
+    (tmp_path / "rules.csv").write_text(RULES)
+    shown: list[str] = []
+    monkeypatch.setattr("repbm.web.serve", lambda session, port, ready: shown.append(page_of(session)))
+    monkeypatch.chdir(tmp_path)
+    words = "repbm serve log.csv --policy rules.csv --column reward=deaths"
+    monkeypatch.setattr(sys, "argv", words.split())
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (0, None)
+    said = "age, sodium as observations"
+    assert said in shown[0]
+    assert said in capsys.readouterr().err
+
+
+def test_numbers_of_states_are_short(live) -> None:
+    """An age is 89, not 89.00."""
+    session = live[1]
+    rows = re.findall(r"<td>(\d+\.?\d*)</td>", page_of(session))
+    assert rows
+    assert all(float(row) == float(f"{float(row):.5g}") for row in rows)
+    assert any(re.fullmatch(r"\d\d", row) for row in rows)
+
+
+def page_of(session: Session) -> str:
+    answer = session.ask("rules", DecisionTable.of_text(RULES))
+    return page(session, answer, TableForm.of(DecisionTable.of_text(RULES), "rules"))
+
+
 def test_tables_as_forms() -> None:
     form = TableForm.read(form_of())
     assert form.text == RULES
@@ -242,6 +274,7 @@ def test_the_command(tmp_path: Path) -> None:
     (tmp_path / "rules.csv").write_text(RULES)
     code = "from repbm.cli import main; main()"
     words = [sys.executable, "-u", "-c", code, "serve", "log.parquet", "--policy", "rules.csv", "--workers", "2"]
+    words += ["--outcome", "burden", "--unit", "points", "--better", "less"]
     running = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     assert running.stdout is not None
     address = running.stdout.readline().removeprefix("look at ").strip()
@@ -255,6 +288,7 @@ def test_the_command(tmp_path: Path) -> None:
             assert time.monotonic() < until
     assert status == 200
     assert "rules.csv" in page
+    assert " points</span> burden on average" in page
     assert asked(address, "ask", {"policy": "rules.csv"})[0] == 303
     os.kill(running.pid, signal.SIGINT)
     running.stdout.close()

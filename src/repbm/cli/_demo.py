@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from repbm.cli._browser import show_in_browser
+
 _DISCOUNT = 0.98
 
 
@@ -61,4 +63,4 @@ def demo(
         page = out / "result" / "report.html"
         typer.echo(f"The log and the results are in {out}; look at {page}.")
         if open_report:
-            typer.launch(str(page))
+            show_in_browser(str(page))

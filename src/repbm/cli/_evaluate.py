@@ -8,8 +8,20 @@ from typing import Annotated
 
 import typer
 
+from repbm.cli._browser import show_in_browser
 from repbm.cli._engine_options import Engine, RayAddress, Workers
-from repbm.cli._log_options import Columns, Ends, Gaps, Memory, Missing, Worth, policies_of
+from repbm.cli._log_options import (
+    Better,
+    Columns,
+    Ends,
+    Gaps,
+    Memory,
+    Missing,
+    OutcomeName,
+    Unit,
+    Worth,
+    policies_of,
+)
 from repbm.cli._rules import Rules, thresholds_of
 from repbm.cli._strict import Accept, Strict, check_accepted, end_strictly
 from repbm.cli._study_options import asked_of
@@ -72,9 +84,9 @@ def evaluate(
         list[float] | None,
         typer.Option(help="Say how probable a return below this is under the policy. Repeatable."),
     ] = None,
-    outcome: Annotated[str, typer.Option(help="What rewards add up to, in a word or two, as in survival.")] = "",
-    unit: Annotated[str, typer.Option(help="The unit of it, as in days; 0/1 outcomes are shown as percentages.")] = "",
-    better: Annotated[str | None, typer.Option(help="Which is better, more or less of it. Default: more.")] = None,
+    outcome: OutcomeName = "",
+    unit: Unit = "",
+    better: Better = None,
     rule: Rules = None,
     save_model: Annotated[
         Path | None, typer.Option(help="Keep the model fitted for the policy (one policy only) for `repbm value`.")
@@ -163,6 +175,6 @@ def evaluate(
         if out is not None:
             typer.echo(f"written to {out}; look at {out / 'report.html'}")
     if out is not None and open_report:
-        typer.launch(str(out / "report.html"))
+        show_in_browser(str(out / "report.html"))
     if strict:
         end_strictly(evaluation.examination, accept or ())

@@ -35,6 +35,9 @@ Memory = Annotated[
     str,
     typer.Option(help="About how much memory to take: of Parquet files that need more a sample of episodes is read."),
 ]
+OutcomeName = Annotated[str, typer.Option(help="What rewards add up to, in a word or two, as in survival.")]
+Unit = Annotated[str, typer.Option(help="The unit of it, as in days; 0/1 outcomes are shown as percentages.")]
+Better = Annotated[str | None, typer.Option(help="Which is better, more or less of it. Default: more.")]
 Gaps = Annotated[str | None, typer.Option(help="Steps that are skipped: refuse or allow. Default: refuse.")]
 
 

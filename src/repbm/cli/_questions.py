@@ -31,7 +31,7 @@ def corrected(answers: Answers, proposal: Proposal) -> Answers:
         answers = replace(answers, observations=_observations(answers, proposal), named_so=False, ends=_ends(answers))
     name = typer.prompt("What is the sum of rewards called?", default=answers.outcome["name"] or "outcome")
     unit = typer.prompt("In what is it counted? (- for nothing)", default=_NONE)
-    better = _asked("Is more or less of it better?", "more", _better)
+    better = _asked("Is more or less of it better?", answers.outcome["better"], _better)
     discount = _asked("What is a reward worth one step later?", "1", _discount)
     return replace(
         answers, outcome={"name": name, "unit": "" if unit == _NONE else unit, "better": better}, discount=discount

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from repbm.cli._browser import show_in_browser
+
 
 def report(
     folder: Annotated[Path, typer.Argument(help="The folder that `repbm evaluate --out` wrote.")],
@@ -40,4 +42,4 @@ def report(
             write(lambda path: path.write_bytes(made))
     typer.echo(f"look at {file}")
     if open_report:
-        typer.launch(str(file))
+        show_in_browser(str(file))

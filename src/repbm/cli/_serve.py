@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from repbm.cli._log_options import Columns, Ends, Gaps, Missing, Worth, policies_of
+from repbm.cli._browser import show_in_browser
+from repbm.cli._log_options import (
+    Better,
+    Columns,
+    Ends,
+    Gaps,
+    Missing,
+    OutcomeName,
+    Unit,
+    Worth,
+    policies_of,
+)
 from repbm.cli._study_options import asked_of
 
 
@@ -22,6 +33,9 @@ def serve(
     missing: Missing = None,
     gaps: Gaps = None,
     worth: Worth = None,
+    outcome: OutcomeName = "",
+    unit: Unit = "",
+    better: Better = None,
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Load policies from pickles, which can run any code.")
     ] = False,
@@ -34,25 +48,32 @@ def serve(
 ) -> None:
     """Work with a log in a browser, on this machine only: change rules, see answer, verdict and who gains change."""
     from contextlib import suppress
+    from dataclasses import replace
 
     from repbm.core import optional
     from repbm.engines import as_engine
+    from repbm.evaluation import Outcome
     from repbm.web import Session
     from repbm.web import serve as run
 
     for module in ("starlette", "uvicorn"):
         optional(module, "web")
     asked = asked_of(log, policy, column, ends, missing, gaps, worth, discount, horizon)
+    known = asked.outcome
+    told = Outcome(outcome or known.name, unit or known.unit, better or known.better)
+    asked = replace(asked, outcome=told)
 
     def ready(address: str) -> None:
         typer.echo(f"look at {address}")
         typer.echo("whoever has this address, on this machine, can use the page; stop it with Ctrl-C")
         if open_page:
-            typer.launch(address)
+            show_in_browser(address)
 
     with suppress(KeyboardInterrupt), as_engine(workers=workers) as engine:
         session = Session(asked, policies_of(asked.policies, trust_pickle), engine)
         for name, given in list(session.policies.items())[:1]:
             # What no policy changes is fitted with the first answer: a change of it need not wait for that.
             session.ask(name, given)
+        for note in session.notes:
+            typer.echo(f"note: {note}", err=True)
         run(session, port, ready)

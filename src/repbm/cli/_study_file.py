@@ -61,7 +61,11 @@ class Answers:
             proposal.ends.theirs,
             {**proposal.worth, **worth},
             policies,
-            {"name": "" if reward == "reward" else reward, "unit": "", "better": "more"},
+            {
+                "name": "" if reward == "reward" else reward,
+                "unit": "",
+                "better": "less" if proposal.less else "more",
+            },
             missing=missing or "impute",
             gaps=gaps or "refuse",
         )

@@ -120,9 +120,11 @@ def _backtest(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
 
 def _followed(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
     """Whether episodes that follow the policy from the start say what the answer says, which looks at states alone."""
+    if case.data.longest < 2:
+        return Check("followed", True, say("doctor", "check_followed_one"))
     few = case.weights.effective_episodes.min(initial=np.inf) < rules.fewest_from_start
     # Where states are known not to tell all, that is in the answer.
-    if few or case.data.longest < 2 or not critic.states_tell_all:
+    if few or not critic.states_tell_all:
         return Check("followed", True, say("doctor", "check_followed_unknown"))
     gap = product_gap(case, critic)
     size, error = float(gap.mean()), float(gap.std(ddof=1) / np.sqrt(len(gap)))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from jaxtyping import Float
 
 from repbm.core import PositivityRules
 from repbm.data import Trajectories, spread_episodes
+
+_KNOWN: WeakKeyDictionary[Trajectories, dict[Hashable, dict[int, Float[np.ndarray, " steps"]]]] = WeakKeyDictionary()
+"""What was told of a log last, as long as the log is there: a changed threshold asks about the same actions again."""
+_MOST_KEPT = 4_000_000
+"""Rates that are kept, at most."""
 
 
 def logged_rates(
@@ -21,10 +27,23 @@ def logged_rates(
     column alone tells anything, too (an action for the young and for the old, say, but for nobody between). Of many
     actions those that are logged most often.
     """
+    counts = np.bincount(data.actions.codes, minlength=len(data.actions.labels))
+    asked = sorted(actions, key=lambda action: (-counts[action], action))[: rules.most_actions]
+    key = (tuple(asked), rules)
+    known = _KNOWN.get(data, {}).get(key)
+    if known is None:
+        known = _told(data, columns, asked, rules)
+        if len(asked) * len(columns) <= _MOST_KEPT:
+            _KNOWN[data] = {key: known}
+    return known
+
+
+def _told(
+    data: Trajectories, columns: Float[np.ndarray, "steps columns"], asked: Sequence[int], rules: PositivityRules
+) -> dict[int, Float[np.ndarray, " steps"]]:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     counts = np.bincount(data.actions.codes, minlength=len(data.actions.labels))
-    asked = sorted(actions, key=lambda action: (-counts[action], action))[: rules.most_actions]
     place = np.full(len(counts), len(asked))
     place[asked] = np.arange(len(asked))
     classes = place[data.actions.codes]

@@ -164,9 +164,9 @@ def evaluate(
             found[name] = _details(tables, critics, name, case, earned[name], len(cases), question, tested)
             rows, starts = shown(len(data), len(cases)), data.initial_observations
             tables.compare(name, "log", compared(case, starts, rows, thresholds, logged=True))
-            if new is not None:
-                tables.compare(name, "new", compared(case, new.states, np.arange(len(new.states)), thresholds, False))
     for name, case in cases.items():
+        if new is not None:
+            tables.compare(name, "new", compared(case, new.states, np.arange(len(new.states)), thresholds, False))
         tables.refuse(name, "log", refusals(case, case.data.initial_observations, thresholds))
         if new is not None:
             tables.refuse(name, "new", refusals(case, new.states, thresholds))

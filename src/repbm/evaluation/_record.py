@@ -9,12 +9,13 @@ from typing import Any
 import polars as pl
 
 from repbm._version import __version__
+from repbm.core import say
 from repbm.data import Encoding, Trajectories
 from repbm.engines import Engine
 from repbm.estimators import Case, EstimatorSpec
 from repbm.evaluation._fingerprint import Fingerprint, fingerprint
 from repbm.evaluation._options import Question
-from repbm.logs import Individuals, Source
+from repbm.logs import Individuals, Source, less_is_better
 from repbm.policies import LearnedBehavior, Policy
 
 
@@ -82,7 +83,7 @@ def record(
         "version": __version__,
         "log_sha256": fingerprint(data) if begun is None else begun.sha256,
         "reading": (data.encoding or Encoding.of_names(data.names)).to_dict(),
-        "notes": [*_notes(policies, data, new), *([left_out] if left_out else [])],
+        "notes": [*_notes(policies, data, new), *filter(None, [left_out, _direction(data, question)])],
         "numbered_episodes": data.labels_of().dtype.kind in "iu",
         "rules": {name: one.text for name, one in policies.items()},
         "arguments": {
@@ -105,6 +106,15 @@ def _notes(policies: Mapping[str, Policy], data: Trajectories, new: Individuals 
     if ordered and data.observation_names:
         notes.append(f"{', '.join(ordered)}: observations come in this order: {', '.join(data.observation_names)}")
     return [*notes, *(() if new is None else new.notes)]
+
+
+def _direction(data: Trajectories, question: Question) -> str:
+    """That more counts as better, where it sounds as if less were: a policy that kills is no gain."""
+    told = (question.outcome.name, question.reading.columns.get("reward"))
+    burden = next((name for name in told if name and less_is_better(name)), None)
+    if burden is None or question.outcome.sign < 0 or not len(data.rewards) or data.rewards.min() < 0:
+        return ""
+    return say("notes", "less_better", name=burden)
 
 
 def _words(given: Any) -> Any:

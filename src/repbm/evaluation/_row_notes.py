@@ -113,10 +113,9 @@ def learned_note(learned: LearnedBehavior | None, steps: int) -> str:
     error = max(found, chance)
     reach = behavior_sensitivity(error, steps)
     change = say("notes", "change", share=reach) if reach < _BEYOND_USE else say("notes", "change_beyond_use")
+    over = say("notes", "over_step") if steps == 1 else say("notes", "over_steps", steps=steps)
     key = "learned" if found >= chance else "learned_unknown"
-    return say(
-        "notes", key, kind=learned.kind, error=error, steps=steps, change=change, decisions=reliability.decisions
-    )
+    return say("notes", key, kind=learned.kind, error=error, over=over, change=change, decisions=reliability.decisions)
 
 
 def _taught(spec: EstimatorSpec, case: Case, thresholds: Thresholds) -> str:

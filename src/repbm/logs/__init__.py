@@ -5,6 +5,7 @@ from repbm.logs._coded import CodedOtherwise
 from repbm.logs._drawn import Drawn, bytes_of, draw_log
 from repbm.logs._ends import checked_ends
 from repbm.logs._files import files_of, stands_for_files
+from repbm.logs._guesses import less_is_better
 from repbm.logs._individuals import Individuals, read_individuals
 from repbm.logs._minari import write_minari
 from repbm.logs._piece import Piece
@@ -27,6 +28,7 @@ __all__ = [
     "checked_ends",
     "draw_log",
     "files_of",
+    "less_is_better",
     "log_frame",
     "propose",
     "read_cells",

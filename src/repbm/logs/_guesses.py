@@ -64,12 +64,21 @@ ELSE_USUAL: Mapping[str, tuple[str, ...]] = {
 }
 """Names that mean it where no column has a name of the above."""
 
+_DEATHS = ("died", "dead", "death", "deaths", "deceased", "mortality")
+
 MEANT: Mapping[str, tuple[str, ...]] = {
-    "action": ("drug", "dose", "therapy"),
-    "reward": ("benefit", "score", "result", "payoff"),
+    "action": ("drug", "dose", "therapy", "medication", "given", "treated"),
+    "reward": ("benefit", "score", "result", "payoff", "success", "alive", "status"),
     "terminated": ("died", "dead", "death", "deceased", "discharged", "mortality"),
 }
 """Names that often mean it: suggested."""
+
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "episode": ("pt", "pat", "pid", "mrn"),
+    "action": ("action", "treatment", "decision", "drug", "dose", "therapy", "medication", "given", "treated"),
+    "reward": ("outcome", "survival", "survived", "alive", *_DEATHS),
+}
+"""Words in names that suggest it, as in `vasopressor_given` or `mortality_28d`."""
 
 LATER = (
     *MEANT["terminated"],
@@ -85,6 +94,26 @@ LATER = (
     "hospital_expire_flag",
 )
 """What is known only when all is over: no observation, unless somebody says so."""
+
+_BURDENS = (
+    *_DEATHS,
+    "cost",
+    "costs",
+    "los",
+    "length_of_stay",
+    "readmitted",
+    "readmission",
+    "readmissions",
+    "relapse",
+    "relapses",
+    "complication",
+    "complications",
+    "infection",
+    "infections",
+    "churn",
+    "churned",
+)
+"""Outcomes of which less is better, as a rule."""
 
 _IDENTITY = (
     "id",
@@ -112,6 +141,23 @@ def meant(role: str, free: Sequence[str]) -> str | None:
     """A column that may be meant."""
     found = usual(role, free) or [name for name in free if _plain(name) in MEANT.get(role, ())]
     return found[0] if found else None
+
+
+def suspected(role: str, free: Sequence[str]) -> str | None:
+    """A column whose name begins or ends with a word for it; an action is named last, as in `study_drug`."""
+    words = _PARTS.get(role, ())
+
+    def suggests(name: str) -> bool:
+        parts = _plain(name).split("_")
+        return parts[-1] in words or (role != "action" and parts[0] in words)
+
+    return next((name for name in free if suggests(name)), None)
+
+
+def less_is_better(name: str) -> bool:
+    """Whether an outcome sounds as if less of it were better: deaths, costs, days in hospital."""
+    parts = _plain(name).split("_")
+    return _plain(name) in _BURDENS or parts[0] in _BURDENS or parts[-1] in _BURDENS
 
 
 def told_later(name: str) -> bool:

@@ -13,6 +13,7 @@ from repbm.data import LARGEST_OBSERVATION, Coding, Encoding, Informative
 from repbm.logs._columns import Columns
 from repbm.logs._encode import encoded
 from repbm.logs._faults import Faults
+from repbm.logs._guesses import is_identity, usual
 from repbm.logs._tables import Source, joined, parts_of
 from repbm.logs._typed import typed
 
@@ -39,7 +40,8 @@ def read_individuals(
     columns: Mapping[str, str] | None = None,
     encoding: Encoding | None = None,
 ) -> Individuals:
-    """One row an individual: the observations of the log, and optionally a column `individual` (or `episode`).
+    """One row an individual: the observations of the log, and optionally a column `individual` or `episode`, or with
+    another usual name, such as `patient_id`.
 
     Observations are found as `obs_NAME`, as NAME or as the log calls them, or where `columns` says, and coded as those
     of the log. Categories that it does not show are put into `other` where it has one.
@@ -53,8 +55,10 @@ def read_individuals(
     faults.settle()
     found = [name for name in chosen if name is not None]
     named = next((renames.get(name, name) for name in _NAMES if renames.get(name, name) in present), None)
+    guessed = _names([name for name in present if name not in found]) if named is None else None
+    named = named or guessed
     table = joined(parts, list(dict.fromkeys([*found, *([] if named is None else [named])])))
-    at, notes = Columns(table), []
+    at, notes = Columns(table), [] if guessed is None else [f"individuals are called by {guessed}"]
     states = np.empty((len(at), len(encoding.names)))
     for coding, name in zip(encoding.codings, found, strict=True):
         table.columns[name] = typed(table.columns[name])
@@ -68,6 +72,12 @@ def read_individuals(
     if named is None:
         return Individuals([str(k) for k in range(len(states))], states, notes)
     return Individuals([str(label) for label in at.labels(named, "an individual").decoded()], states, notes)
+
+
+def _names(free: Sequence[str]) -> str | None:
+    """The column that says who somebody is, by its name; none where several may."""
+    usually = usual("episode", free) or [name for name in free if is_identity(name)]
+    return usually[0] if len(usually) == 1 else None
 
 
 def _column(coding: Coding, renames: Mapping[str, str], present: Sequence[str], where: str) -> str:

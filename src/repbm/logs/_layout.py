@@ -9,7 +9,7 @@ import polars as pl
 
 from repbm.core import InputError, nearest
 from repbm.logs._faults import Faults, LogFault
-from repbm.logs._guesses import USUAL, is_identity, meant, names_somebody, told_later, usual
+from repbm.logs._guesses import USUAL, is_identity, meant, names_somebody, suspected, told_later, usual
 
 REQUIRED = ("episode", "action", "reward")
 OPTIONAL = ("step", "terminated", "truncated", "behavior_prob")
@@ -100,7 +100,7 @@ def layout(
         guessed["episode"] = "every row"
     for role in REQUIRED:
         if roles[role] is None and not (role == "episode" and alone):
-            faults.add(_lacking(role, free(), present, where))
+            faults.add(_lacking(role, free(), present, where, dtype_of))
     for role in OPTIONAL:
         near = nearest(role, free(*asked.kept))
         if roles[role] is None and role not in asked.renames and near:
@@ -135,7 +135,7 @@ def layout(
             )
         )
     if faults.found and not (roles["terminated"] or asked.ends or alone) and "terminated" not in asked.renames:
-        reward = roles["reward"] if roles["reward"] in present else meant("reward", free())
+        reward = roles["reward"] if roles["reward"] in present else _suggested("reward", free(), dtype_of)
         # An outcome in last rows alone is an end.
         if reward is None or not has_gaps(reward):
             faults.add(no_ends(where, hint))
@@ -155,7 +155,7 @@ def layout(
         observation_names=tuple(observations.values()),
         kept=tuple(asked.kept),
         guessed=tuple(guessed),
-        notes=_notes(guessed, left_out, told),
+        notes=_notes({**_aliases(roles, asked), **guessed}, left_out, told),
         hint=hint,
     )
 
@@ -231,6 +231,14 @@ def _one_row_each(
     return lone and not any(names_somebody(name) for name in free) and nearest("episode", free) is None
 
 
+def _aliases(roles: Mapping[str, str | None], asked: Asked) -> dict[str, str]:
+    """Columns that were found under another of our names."""
+    found = {
+        role: roles[role] for role, others in ALIASES.items() if role not in asked.renames and roles[role] in others
+    }
+    return {role: name for role, name in found.items() if name}
+
+
 def _notes(guessed: Mapping[str, str], left_out: Sequence[str], told: bool) -> tuple[str, ...]:
     notes = []
     if guessed:
@@ -252,11 +260,23 @@ def _found(theirs: str, present: Sequence[str], ours: str | None, where: str) ->
     raise InputError(f"there is no column '{theirs}'{asked}", where=where, fix=fix)
 
 
-def _lacking(role: str, free: Sequence[str], present: Sequence[str], where: str) -> InputError:
-    several = usual(role, free)
-    guess = meant(role, free) or nearest(role, free)
+def _suggested(role: str, free: Sequence[str], dtype_of: Callable[[str], pl.DataType]) -> str | None:
+    """The column that may play this part; never taken without a word."""
+    guess = meant(role, free) or nearest(role, like(role, free, dtype_of)) or suspected(role, free)
     if role == "episode":
         guess = guess or next((name for name in free if names_somebody(name)), None)
+    return guess
+
+
+def like(role: str, free: Sequence[str], dtype_of: Callable[[str], pl.DataType]) -> list[str]:
+    """The columns whose names may only be misspelled: a reward is no text (`ward` is close to it)."""
+    return [name for name in free if role != "reward" or dtype_of(name) != pl.String]
+
+
+def _lacking(
+    role: str, free: Sequence[str], present: Sequence[str], where: str, dtype_of: Callable[[str], pl.DataType]
+) -> InputError:
+    several, guess = usual(role, free), _suggested(role, free, dtype_of)
     fix = f"name yours with --column {role}=THEIRS (the columns are {_listed(present)})"
     if guess:
         fix = f"if it is '{guess}', say --column {role}={guess}"

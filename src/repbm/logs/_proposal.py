@@ -10,16 +10,16 @@ import polars as pl
 from repbm.core import nearest
 from repbm.logs._columns import whole
 from repbm.logs._files import Part
-from repbm.logs._guesses import MEANT, is_identity, meant, names_somebody, told_later, usual
-from repbm.logs._layout import ALIASES, OPTIONAL, REQUIRED
+from repbm.logs._guesses import MEANT, is_identity, less_is_better, meant, names_somebody, suspected, told_later, usual
+from repbm.logs._layout import ALIASES, OPTIONAL, REQUIRED, like
 from repbm.logs._rewards import FEW_WORDS
 from repbm.logs._tables import Source, parts_of
 from repbm.logs._typed import cleaned, typed
 
 _ORDER = ("episode", "step", *(role for role in (*REQUIRED, *OPTIONAL) if role not in ("episode", "step")))
 _YES = ("yes", "true", "1", "y", "t", "died", "dead", "deceased", "discharged", "done")
-_GOOD = ("survived", "alive", "success", "cured", "recovered", "yes", "true", "won", "discharged")
-_BAD = ("died", "dead", "deceased", "failure", "failed", "no", "false", "lost")
+_GOOD = ("survived", "alive", "success", "cured", "recovered", "yes", "y", "true", "won", "discharged")
+_BAD = ("died", "dead", "deceased", "failure", "failed", "no", "n", "false", "lost")
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,8 @@ class Proposal:
     ends: Guess
     worth: Mapping[str, float] = field(default_factory=dict)
     """What words are worth, where rewards are words that are known."""
+    less: bool = False
+    """Whether less of the rewards sounds better: deaths, costs."""
 
     @property
     def named_so(self) -> bool:
@@ -74,8 +76,11 @@ def propose(source: Source, columns: Mapping[str, str] | None = None, ends: str 
     named = [name for name in present if name.startswith("obs_")]
     left = [name for name in free() if told_later(name) or is_identity(name)]
     observations = own or named or [name for name in free() if name not in left]
-    words = {} if found["reward"].theirs not in present else _worth(part, found["reward"].theirs or "")
-    return Proposal(tuple(part.schema), found, tuple(observations), () if own or named else tuple(left), end, words)
+    reward = found["reward"].theirs if found["reward"].theirs in present else None
+    words = {} if reward is None else _worth(part, reward)
+    less = reward is not None and _less(part, reward, words)
+    left = [] if own or named else left
+    return Proposal(tuple(part.schema), found, tuple(observations), tuple(left), end, words, less)
 
 
 def _said(role: str, said: Mapping[str, str]) -> Guess | None:
@@ -94,9 +99,14 @@ def _guess(role: str, present: Sequence[str], free: Sequence[str], part: Part) -
         return Guess(role, likely[0], "a usual name for it")
     if likely:
         return Guess(role, likely[0], f"a usual name for it, and so is {' and '.join(likely[1:])}", sure=False)
+
+    def dtype_of(name: str) -> pl.DataType:
+        return whole(typed(part.read([name])[name])).dtype
+
     tried: list[tuple[Callable[[], str | None], str]] = [
         (lambda: meant(role, free) if role in MEANT and role != "terminated" else None, "it often means this"),
-        (lambda: nearest(role, free), "its name is close"),
+        (lambda: nearest(role, like(role, free, dtype_of)), "its name is close"),
+        (lambda: suspected(role, free), "its name has a word for it"),
         (lambda: next((name for name in free if names_somebody(name)), None) if role == "episode" else None, "a name"),
     ]
     for look, why in tried:
@@ -129,6 +139,14 @@ def _ends(found: Mapping[str, Guess], free: Sequence[str], part: Part) -> Guess:
     if reward is not None and reward in part.schema and typed(part.read([reward])[reward]).null_count():
         return Guess("ends", "terminated", f"{reward} stands in some rows only, as outcomes do in last ones")
     return Guess("ends", None, "nothing says whether the world ended an episode, or only the log", sure=False)
+
+
+def _less(part: Part, reward: str, words: Mapping[str, float]) -> bool:
+    """Whether less is better by its name; not of costs that are negative, or where words say that death is worth 0."""
+    if not less_is_better(reward) or any(less_is_better(word) and not worth for word, worth in words.items()):
+        return False
+    values = typed(part.read([reward])[reward])
+    return not values.dtype.is_numeric() or not bool((values < 0).any())
 
 
 def _worth(part: Part, reward: str) -> dict[str, float]:

@@ -41,7 +41,7 @@ def support_chart(steps: pl.DataFrame, verdict: Verdict) -> Chart:
     names = [what for what, _, _ in lines]
     dashes, colors = [[1, 0], [6, 3], [2, 2]], [GRAY, BLUE, ORANGE]
     legend = alt.Legend(orient="top", direction="vertical", labelLimit=WIDTH, symbolSize=300)
-    mark = alt.Chart(data).mark_line(strokeWidth=2.2, point=count == 1)
+    mark = alt.Chart(data).mark_line(strokeWidth=2.2)
     return sized(
         mark.encode(
             x=alt.X("step:Q", title=say("chart", "step"), axis=alt.Axis(tickMinStep=1)),

@@ -42,4 +42,5 @@ def _cell(row: Characteristic, place: int, individuals: int) -> str:
 
 
 def _share(count: float, individuals: int) -> str:
-    return f"{count:,.0f} ({count / max(individuals, 1):.0%})"
+    share = f"{count / max(individuals, 1):.0%}"
+    return f"{count:,.0f} ({'<1%' if share == '0%' and count else share})"

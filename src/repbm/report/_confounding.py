@@ -25,7 +25,9 @@ def confounding_chart(found: Confounding, shown_as: Shown = PLAIN) -> Chart:
         scale=alt.Scale(type="log", nice=False),
         axis=axis,
     )
-    y = {"title": say("chart", "hidden_difference"), "scale": alt.Scale(zero=False), "axis": value_axis(shown_as)}
+    # Two lines: beside a chart of this height one is too long.
+    title = [say("chart", "hidden_difference"), *([say("chart", "points")] if shown_as.binary else [])]
+    y = {"title": title, "scale": alt.Scale(zero=False), "axis": value_axis(shown_as, differences=True)}
     base = alt.Chart(data)
     area = base.mark_area(color=BLUE, opacity=0.25).encode(x=x, y=alt.Y("low:Q", **y), y2="high:Q")
     ends = [base.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=alt.Y(f"{end}:Q", **y)) for end in ("low", "high")]

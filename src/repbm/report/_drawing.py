@@ -24,25 +24,37 @@ _LARGE = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 """Numbers on axes: 2.4 billion in place of 2,400,000,000."""
 
 
-def value_axis(shown_as: Shown) -> alt.Axis:
-    """An axis of values: percentages of 0/1 outcomes, short numbers of others; no labels on top of each other."""
-    if shown_as.binary:
+def value_axis(shown_as: Shown, differences: bool = False) -> alt.Axis:
+    """An axis of values: percentages of 0/1 outcomes, short numbers of others; no labels on top of each other.
+
+    Differences of percentages are percentage points, and no percentages (see `difference_title`).
+    """
+    if shown_as.binary and not differences:
         return alt.Axis(format="~%", tickCount=5, labelOverlap="greedy", labelSeparation=8)
     short = " : ".join(
         f"abs(datum.value) >= {large:g} ? format(datum.value / {large:g}, '.3~g') + ' {say('chart', word)}'"
         for large, word in _LARGE
     )
-    return alt.Axis(labelExpr=f"{short} : datum.label", tickCount=5, labelOverlap="greedy", labelSeparation=8)
+    told = "datum.value == 0 ? '0' : format(100 * datum.value, '+~g')" if shown_as.binary else f"{short} : datum.label"
+    return alt.Axis(labelExpr=told, tickCount=5, labelOverlap="greedy", labelSeparation=8)
 
 
-def spoken(name: str, value: str, low: str, high: str, shown_as: Shown) -> pl.Expr:
+def difference_title(title: str, shown_as: Shown) -> str:
+    """What stands at an axis of differences."""
+    return say("chart", "in_points", title=title) if shown_as.binary else title
+
+
+def spoken(name: str, value: str, low: str, high: str, shown_as: Shown, differences: bool = False) -> pl.Expr:
     """What a mark says when it is pointed at, or read aloud."""
 
     def sentence(row: dict[str, Any]) -> str:
-        told = f"{value} {shown_as.value(row[value])}"
+        one, several = shown_as.value, shown_as.range
+        if differences:
+            one, several = shown_as.difference, shown_as.differences
+        told = f"{value} {one(row[value])}"
         if row[low] == row[high]:
             return say("chart", "point", name=row[name], value=told)
-        return say("chart", "interval", name=row[name], value=told, range=shown_as.range(row[low], row[high]))
+        return say("chart", "interval", name=row[name], value=told, range=several(row[low], row[high]))
 
     return pl.struct(name, value, low, high).map_elements(sentence, return_dtype=pl.String).alias("said")
 

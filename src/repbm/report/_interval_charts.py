@@ -10,13 +10,16 @@ import numpy as np
 import polars as pl
 
 from repbm.core import say
-from repbm.report._drawing import BLUE, GRAY, ORANGE, Chart, sized, spoken, value_axis
+from repbm.report._drawing import BLUE, GRAY, ORANGE, Chart, difference_title, sized, spoken, value_axis
 from repbm.report._scale import PLAIN, Shown
 
 if TYPE_CHECKING:
     from repbm.inference import Group
 
 _ROW = 24
+_LONGEST = 27
+"""Letters of a name beside a chart."""
+_LABEL_WIDTH = 320
 
 
 def forest_chart(rows: pl.DataFrame, logged_mean: float, shown_as: Shown = PLAIN) -> Chart:
@@ -47,7 +50,8 @@ def groups_chart(groups: Sequence[Group], shown_as: Shown = PLAIN) -> Chart:
         for k, group in enumerate(groups)
     ]
     line = 0.0, say("chart", "no_difference")
-    return _intervals(_with_ends(pl.DataFrame(rows), "name"), say("chart", "difference"), line, None, shown_as)
+    title = difference_title(say("chart", "difference"), shown_as)
+    return _intervals(_with_ends(pl.DataFrame(rows), "name"), title, line, None, shown_as, differences=True)
 
 
 def ranking_chart(
@@ -78,7 +82,12 @@ def _with_ends(rows: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def _intervals(
-    rows: pl.DataFrame, title: str, line: tuple[float, str], window: tuple[float, float] | None, shown_as: Shown
+    rows: pl.DataFrame,
+    title: str,
+    line: tuple[float, str],
+    window: tuple[float, float] | None,
+    shown_as: Shown,
+    differences: bool = False,
 ) -> Chart:
     """Values with their intervals by name, and a dashed line with its label above; what lies beyond a window is cut."""
     at, label = line
@@ -90,11 +99,12 @@ def _intervals(
         pl.col("value").clip(low, high).alias("place"),
         (pl.col("value") < low).alias("before"),
         (pl.col("value") > high).alias("after"),
-        spoken("name", "value", "low", "high", shown_as),
+        spoken("name", "value", "low", "high", shown_as, differences),
     )
+    data = data.with_columns(name=pl.Series(_shortened(data["name"].to_list()), dtype=pl.String))
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
-    axis = value_axis(shown_as)
-    y = alt.Y("name:N", title=None, sort=data["name"].to_list())
+    axis = value_axis(shown_as, differences)
+    y = alt.Y("name:N", title=None, sort=data["name"].to_list(), axis=alt.Axis(labelLimit=_LABEL_WIDTH))
     shown = [role for role in _COLORS if role in rows["role"]]
     both = len(shown) > 1
     colors = alt.Scale(domain=[say("chart", role) for role in shown], range=[_COLORS[role] for role in shown])
@@ -115,6 +125,16 @@ def _intervals(
     )
     marks = [mark.encode(x=x) for mark in (points, *far)]
     return sized(alt.layer(rule, said, bars, *marks), _ROW * max(len(data), 2))
+
+
+def _shortened(names: Sequence[str]) -> list[str]:
+    """Names that fit beside a chart: what tells files apart often stands at their end, so long ones lose their middle.
+
+    Where that would make two of them alike, they stay as they are.
+    """
+    half = (_LONGEST - 1) // 2
+    short = [name if len(name) <= _LONGEST else f"{name[:half]}…{name[-half:]}" for name in names]
+    return [one if short.count(one) == 1 else name for one, name in zip(short, names, strict=True)]
 
 
 def _padded(ends: Sequence[float]) -> tuple[float, float]:

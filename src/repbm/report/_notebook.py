@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from repbm.core import InputError, nearest, number, say
+from repbm.core import InputError, nearest, say
 from repbm.doctor import NOT_SUPPORTED, Finding, Severity
 from repbm.report._drawing import Chart, svg
 from repbm.report._page import Report
@@ -61,19 +61,23 @@ def _warning(finding: Finding) -> str:
 
 
 def _answer(part: PolicyPart) -> str:
-    row, verdict = part.answer, part.verdict
-    value = say("notebook", "no_estimate") if row["value"] is None else number(row["value"])
+    row, verdict, shown = part.answer, part.verdict, part.shown
+    value = say("notebook", "no_estimate") if row["value"] is None else shown.value(row["value"])
+    value += f" {shown.unit}" if shown.unit and row["value"] is not None else ""
     ends = gain = ""
     if row["low"] is not None:
-        bounds = {"low": number(row["low"]), "high": number(row["high"])}
-        ends = say("notebook", "interval", level=f"{row['level']:.0%}", **bounds)
+        ends = say("notebook", "interval", level=f"{row['level']:.0%}", range=shown.range(row["low"], row["high"]))
     if row["difference"] is not None:
-        now, difference = number(row["logged_mean"]), number(row["difference"], True)
+        now, difference = shown.value(row["logged_mean"]), shown.difference(row["difference"])
         gain = f"<br>{escape(say('notebook', 'against', now=now, difference=difference))}"
         if row["difference_low"] is not None:
-            bounds = {"low": number(row["difference_low"], True), "high": number(row["difference_high"], True)}
-            gain += say("notebook", "difference", **bounds)
-    answer = escape(say("notebook", "answer", policy=part.policy, value=value))
+            bounds = shown.differences(row["difference_low"], row["difference_high"])
+            gain += say("notebook", "difference", range=bounds)
+    named = {"policy": part.policy, "value": value}
+    answer = (
+        say("notebook", "answer_of", outcome=shown.name, **named) if shown.name else say("notebook", "answer", **named)
+    )
+    answer = escape(answer)
     color = _COLORS.get("yes" if verdict.supported else "no" if verdict.word == NOT_SUPPORTED else "", _DOUBT)
     return (
         f'<p style="margin: 0.4em 0"><strong>{answer}</strong>{ends}{gain}<br>'

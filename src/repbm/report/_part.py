@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import numpy as np
 import polars as pl
 from jaxtyping import Int
 
+from repbm.core import say
 from repbm.doctor import NOT_SUPPORTED
 from repbm.evaluation import Effect, PolicyDetails
 from repbm.report._charts import individuals_chart, support_chart
@@ -23,7 +25,7 @@ from repbm.report._tables import merged
 from repbm.report._words import Words
 
 if TYPE_CHECKING:
-    from repbm.doctor import Verdict
+    from repbm.doctor import Check, Verdict
     from repbm.evaluation import Evaluation, PracticeRegion
 
 _LEAST_SHARE = 0.05
@@ -32,6 +34,9 @@ _HALF = 0.5
 """What was logged less than so many times as often as the policy does it, and seldom, is few."""
 _MOST_ACTIONS = 6
 _BACKTEST = "back-test"
+_BETWEEN_NOTES = "; "
+_SEVERAL = 3
+"""What is noted of so many estimators is said once, below their table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,15 +83,26 @@ class PolicyPart:
             rows = pl.DataFrame(merged(self.rows.to_dicts()), schema=self.rows.schema)
             found["estimates"] = forest_chart(rows, self.answer["logged_mean"], self.shown)
         steps = self.evaluation.diagnostics.filter(pl.col("policy") == self.policy)
-        found["support"] = support_chart(steps, self.verdict)
-        values = self._own("log")["value"].drop_nulls().drop_nans()
-        if len(values):
-            found["individuals"] = individuals_chart(values.to_numpy(), float(values.to_numpy().mean()), self.shown)
+        if len(steps) > 1:
+            found["support"] = support_chart(steps, self.verdict)
+        if len(self._values):
+            found["individuals"] = individuals_chart(self._values, float(self._values.mean()), self.shown)
         if self.details.groups:
             found["groups"] = groups_chart(self.details.groups, self.shown)
         if self.details.confounding is not None:
             found["confounding"] = confounding_chart(self.details.confounding, self.shown)
         return found
+
+    @cached_property
+    def _values(self) -> np.ndarray:
+        """What is expected of the logged individuals, where that can be told."""
+        return self._own("log")["value"].drop_nulls().drop_nans().to_numpy()
+
+    @property
+    def _done(self) -> float | None:
+        """The share of the decisions of a log of one step that are the policy's."""
+        steps = self.evaluation.diagnostics.filter(pl.col("policy") == self.policy)
+        return None if len(steps) > 1 else float(steps["factual"][0] / steps["alive"][0])
 
     def table(self, words: Words) -> dict[str, Any] | None:
         """The table of individuals: columns, their cells, how many there are in all."""
@@ -106,6 +122,15 @@ class PolicyPart:
         regions = self.details.regions
         tested = next((check.sentence for check in verdict.checks or () if check.name == _BACKTEST), None)
         decisions = sum(region.decisions for region in regions)
+        rows = [
+            {
+                **row,
+                "meaning": words.meaning(row["family"], row["softened"]),
+                "note": consistent(row["note"], verdict),
+            }
+            for row in merged(self.rows.to_dicts())
+        ]
+        shared = _shared_notes(rows)
         return {
             "name": self.policy,
             "answer": {
@@ -120,16 +145,13 @@ class PolicyPart:
             "effect": None if effect is None else shown.effect(effect),
             "backtest": tested,
             "verdict": {**verdict.to_dict(), "kind": _kind(verdict), "precise": verdict.precise},
-            "rows": [
-                {
-                    **row,
-                    "meaning": words.meaning(row["family"], row["softened"]),
-                    "note": consistent(row["note"], verdict),
-                }
-                for row in merged(self.rows.to_dicts())
-            ],
+            "rows": [{**row, "note": _without(row["note"], shared)} for row in rows],
+            "shared_notes": [{"note": note, "names": ", ".join(names)} for note, names in shared.items()],
             "rule": self.evaluation.run["rules"].get(self.policy),
             "charts": {name: drawn(chart) for name, chart in self.charts.items()},
+            "done": self._done,
+            "checks": [{"mark": _mark(check), "sentence": check.sentence} for check in verdict.checks or ()],
+            "mean_differs": len(self._values) > 0 and shown.value(self._values.mean()) != shown.value(answer["value"]),
             "actions": _actions(self.details, words),
             "differing": sum(region.differing * region.decisions for region in regions) / max(decisions, 1),
             "least": self._least,
@@ -171,6 +193,27 @@ class PolicyPart:
         names = sorted(weight, key=lambda name: -weight[name])[:_MOST_ACTIONS]
         cells = [{action[0]: self._cell(region, *action) for action in region.actions} for region in regions]
         return {"names": names, "cells": [[own.get(name) for name in names] for own in cells]}
+
+
+def _shared_notes(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """What is noted of several estimators, and of which: said once, it need not be read in every row."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        for note in filter(None, row["note"].split(_BETWEEN_NOTES)):
+            found.setdefault(note, []).append(row["estimator"])
+    return {note: names for note, names in found.items() if len(names) >= _SEVERAL}
+
+
+def _without(note: str, shared: Collection[str]) -> str:
+    return _BETWEEN_NOTES.join(one for one in note.split(_BETWEEN_NOTES) if one not in shared)
+
+
+def _mark(check: Check) -> str:
+    """What holds, what does not, and what could not be looked at: that is no good sign."""
+    unknown = ("check_followed_unknown", "check_followed_one", "check_hidden_unknown")
+    if check.sentence in (say("doctor", name) for name in unknown):
+        return "–"
+    return "✓" if check.holds else "✕"
 
 
 def _actions(details: PolicyDetails, words: Words) -> str:

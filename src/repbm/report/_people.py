@@ -43,6 +43,8 @@ _OUTCOMES = (
     "happened",
 )
 """Columns in units of the outcome."""
+_SINGLE = ("outcome_low", "outcome_high")
+"""Where what really comes of an individual may lie: an outcome of 0 and 1 is one or the other, and nothing between."""
 _MOST_STATES = 12
 
 
@@ -57,7 +59,7 @@ def people_table(
     factor = 100.0 if binary else 1.0
     columns: dict[str, list] = {"individual": both["episode"].to_list()}
     for name in _COLUMNS:
-        if not both[name].is_not_null().any():
+        if not both[name].is_not_null().any() or (binary and name in _SINGLE):
             continue
         if name == "similar":
             pairs = zip(both["similar_recommended"], both["similar"], strict=True)
@@ -65,9 +67,9 @@ def people_table(
         elif both[name].dtype == pl.String:
             columns[name] = both[name].to_list()
         else:
-            columns[name] = _short(both[name] * (factor if name in _OUTCOMES else 1.0))
+            columns[name] = _outcomes(both[name], binary) if name in _OUTCOMES else _short(both[name])
     empty = [None] * len(new)
-    columns["happened"] = _short(episodes["logged_return"] * factor) + empty
+    columns["happened"] = _outcomes(episodes["logged_return"], binary) + empty
     has = list(columns)
     names = [_title(titles[name], binary and name in _OUTCOMES) for name in has]
     states = episodes.columns[2 : 2 + _MOST_STATES]
@@ -93,6 +95,13 @@ def people_table(
 
 def _title(name: str, percent: bool) -> str:
     return f"{name} (%)" if percent else name
+
+
+def _outcomes(numbers: pl.Series, binary: bool) -> list[float | None]:
+    """Of binary outcomes percentages, as everywhere else on the page with one digit."""
+    if not binary:
+        return _short(numbers)
+    return [None if x is None or not np.isfinite(x) else round(100.0 * x, 1) for x in numbers]
 
 
 def _short(numbers: pl.Series) -> list[float | None]:

@@ -28,7 +28,9 @@ def quote(row: Mapping[str, Any], verdict: Verdict, shown: Shown, words: Words) 
         "now": shown.value(row["logged_mean"]) + unit,
     }
     if not verdict.supported and verdict.word != "the log cannot tell":
-        return words.plain("quote_no", **given, reason=verdict.sentence.partition(": ")[2])
+        # One reason is enough to quote; the page has all of them.
+        failed = (check.sentence for check in verdict.checks or () if not check.holds)
+        return words.plain("quote_no", **given, reason=next(failed, verdict.sentence.partition(": ")[2]))
     if not verdict.supported:
         if row["low"] is None:
             return words.plain("quote_open_unknown", **given)

@@ -44,7 +44,7 @@ class Shown:
         """With its sign; of percentages in points."""
         if value is None or not self.binary:
             return in_words(value, signed=True)
-        return say("value", "points", number=f"{100 * value:+.1f}")
+        return say("value", "points", number=_points(value))
 
     def size(self, difference: float | None) -> str:
         """How large a difference is, whichever way."""
@@ -54,7 +54,7 @@ class Shown:
 
     def in_full(self, difference: float) -> str:
         """With its sign, and of percentages in percentage points."""
-        return say("value", "size", number=f"{100 * difference:+.1f}") if self.binary else self.difference(difference)
+        return say("value", "size", number=_points(difference)) if self.binary else self.difference(difference)
 
     def range(self, low: float | None, high: float | None) -> str:
         return "-" if low is None or high is None else say("value", "range", low=self.value(low), high=self.value(high))
@@ -62,7 +62,7 @@ class Shown:
     def differences(self, low: float | None, high: float | None) -> str:
         if low is None or high is None:
             return "-"
-        first = f"{100 * low:+.1f}" if self.binary else self.difference(low)
+        first = _points(low) if self.binary else self.difference(low)
         return say("value", "range", low=first, high=self.difference(high))
 
     def is_better(self, difference: float) -> bool:
@@ -87,6 +87,12 @@ class Shown:
 
     def counts(self, low: float | None, high: float | None) -> str:
         return say("value", "range", low=self.count(low), high=self.count(high))
+
+
+def _points(difference: float) -> str:
+    """Percentage points, with their sign where there is one."""
+    points = f"{100 * difference:+.1f}"
+    return points if float(points) else "0.0"
 
 
 PLAIN = Shown()

@@ -60,6 +60,14 @@ class Session:
     def answers(self) -> list[Answer]:
         return list(self._answers.values())
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was taken for what without being told."""
+        if self._answers:
+            return tuple(next(iter(self._answers.values())).evaluation.run["notes"])
+        encoding = self.evaluator.log_.encoding
+        return () if encoding is None else encoding.notes
+
     def answer(self, number: int) -> Answer | None:
         return self._answers.get(number)
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from repbm._version import __version__
-from repbm.core import all_words, number, say
+from repbm.core import all_words, say
 from repbm.doctor import NOT_SUPPORTED
 from repbm.inference import subgroups
 from repbm.policies.adapters import DecisionTable
@@ -41,6 +41,7 @@ def page(
         version=__version__,
         session=session,
         outcome=shown.title,
+        unit=shown.unit,
         value=lambda given: shown.value(_finite(given)),
         difference=lambda given: shown.difference(_finite(given)),
         differences=lambda low, high: shown.differences(_finite(low), _finite(high)),
@@ -164,8 +165,11 @@ def _template() -> Any:
 
 
 def _number(value: Any) -> str:
-    """A number of a state, or a text of one."""
-    return value if isinstance(value, str) else number(_finite(value))
+    """A number of a state, as short as it is (89, not 89.00), or a text of one."""
+    if isinstance(value, str):
+        return value
+    finite = _finite(value)
+    return "-" if finite is None else f"{finite:.5g}"
 
 
 def _finite(value: Any) -> float | None:

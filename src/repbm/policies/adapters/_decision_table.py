@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,9 @@ from repbm.policies._base import Choices, ObservationPolicy
 from repbm.policies.adapters._conditions import Holds, condition_of
 
 _ACTION = "action"
+_NUMBER = r"-?\d+(?:,\d+)?"
+_WITH_COMMA = re.compile(rf"(?:[<>=≤≥]*\s*{_NUMBER}|{_NUMBER}\.\.{_NUMBER})")
+"""A number, or a condition on one, as spreadsheets write it where decimals stand behind commas."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,8 @@ class DecisionTable(ObservationPolicy):
         rows = [tuple(cell.strip() for cell in row) for row in rows if any(cell.strip() for cell in row)]
         if not rows:
             raise InputError("the decision table is empty", where=where, fix="write a header and one row per rule")
+        if mark != ",":
+            rows = [rows[0], *(tuple(map(_with_point, row)) for row in rows[1:])]
         _checked_header(rows[0], where)
         if len(rows) == 1:
             raise InputError("the decision table has no rule", where=where, fix="write one row per rule")
@@ -194,6 +200,10 @@ class DecisionTable(ObservationPolicy):
                 where=self.where,
                 fix="write actions as the log spells them",
             ) from None
+
+
+def _with_point(cell: str) -> str:
+    return cell.replace(",", ".") if _WITH_COMMA.fullmatch(cell) else cell
 
 
 def _decoded(content: bytes) -> str:

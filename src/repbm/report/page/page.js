@@ -21,6 +21,7 @@
     const { names, cells } = content;
     const count = cells[0].length;
     const values = cells[content.value], doubtful = content.support === null ? null : cells[content.support];
+    const worded = cells.map((own) => own.some((cell) => typeof cell === "string"));
     const searched = cells.filter((_, column) => column !== content.nearest);
     const box = section.querySelector(".scroll");
     const head = box.querySelector("thead"), body = box.querySelector("tbody");
@@ -33,6 +34,7 @@
     names.forEach((name, column) => {
       const cell = document.createElement("th");
       cell.scope = "col";
+      if (worded[column]) cell.className = "words";
       const button = document.createElement("button");
       button.textContent = name;
       button.addEventListener("click", () => {
@@ -91,9 +93,10 @@
       if (first) rows.append(gap(first));
       for (let at = first; at < last; at++) {
         const line = document.createElement("tr");
-        for (const own of cells) {
+        for (const [column, own] of cells.entries()) {
           const cell = document.createElement("td");
           cell.textContent = text(own[shown[at]]);
+          if (worded[column]) cell.className = "words";
           if (own === doubtful && own[shown[at]] !== null && own[shown[at]] < 0.5) cell.className = "low";
           line.append(cell);
         }
