@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from repbm.core import work_alone
+from repbm.core import FittedQRules, work_alone
 from repbm.critics import ActionValues, fit_fqe
 from repbm.critics._action_values import StepwiseValues
 from repbm.critics._fqe_forest import CompletedValues
@@ -157,3 +157,9 @@ def test_an_action_that_was_hardly_taken_is_left_to_polynomials() -> None:
     found = fitted(seldom, 1).function
     assert isinstance(found, CompletedValues)
     assert list(found.leaves) == [0]
+
+
+def test_many_actions_and_steps_leave_room_for_trees_of_one_leaf() -> None:
+    """A year of hours and a dozen actions are more means than are kept, even with a leaf a tree."""
+    found = fit_fqe(one_step(wave), TREAT, DISCOUNT, 1, rules=FittedQRules(most_means=1), forests=True)
+    assert np.isfinite(found(np.zeros((1, 3)), np.ones(1, dtype=int))).all()

@@ -151,7 +151,9 @@ class _Forests:
         missed /= np.maximum(missed.std(axis=0), np.finfo(float).tiny)
         halves = [generator.permutation(int(part.episodes.max()) + 1) % 2 == 0 for _ in range(rules.trees)]
         seeds = generator.integers(np.iinfo(np.int32).max, size=rules.trees).tolist()
-        leaves = min(rules.most_leaves, rules.most_means // (rules.trees * problem.horizon * problem.actions))
+        means = rules.trees * problem.horizon * problem.actions
+        # Of very many actions and steps more would be kept than that: then trees are as small as they can be.
+        leaves = max(1, min(rules.most_leaves, rules.most_means // means))
         forests = {}
         for action in range(problem.actions):
             rows = np.flatnonzero(part.actions == action)
