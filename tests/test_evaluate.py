@@ -406,3 +406,25 @@ def test_a_policy_that_fails_where_only_a_model_leads_leaves_the_answer() -> Non
         assert rows[name]["value"] is None
         assert "fails in a state that the model imagines" in rows[name]["note"]
         assert "no such code" in rows[name]["note"]
+
+
+def test_rounding_is_not_beyond_what_rewards_allow() -> None:
+    """Where all rewards are the same the answer is the highest return there is, but for last digits."""
+    generator, episodes, steps = np.random.default_rng(0), 60, 5
+    count = episodes * steps
+    log = {
+        "episode": np.repeat(np.arange(episodes), steps),
+        "step": np.tile(np.arange(steps), episodes),
+        "obs_x": generator.normal(size=count),
+        "action": generator.integers(0, 2, count),
+        "reward": np.full(count, 1 / 3),
+        "behavior_prob": np.full(count, 0.5),
+        "terminated": np.tile(np.arange(steps) == steps - 1, episodes),
+    }
+    found = evaluate(
+        pl.DataFrame(log), lambda states: np.tile([0.3, 0.7], (len(states), 1)), estimators=["corrected", "wis", "is"]
+    )
+    notes = dict(found.estimates.select("estimator", "note").iter_rows())
+    assert "beyond" not in notes["corrected"]
+    assert "beyond" not in notes["wis"]
+    assert "1.912 is beyond what rewards allow" in notes["is"]
