@@ -428,3 +428,21 @@ def test_rounding_is_not_beyond_what_rewards_allow() -> None:
     assert "beyond" not in notes["corrected"]
     assert "beyond" not in notes["wis"]
     assert "1.912 is beyond what rewards allow" in notes["is"]
+
+
+@pytest.mark.parametrize("rules", [{"individuals": {"most_steps": 4}}, {"fitted_q": {"most_steps": 4}}])
+@pytest.mark.parametrize("seed", range(3))
+def test_where_one_fold_has_all_episodes_that_teach_another_one_does(
+    frame: pl.DataFrame, rules: dict[str, dict[str, int]], seed: int
+) -> None:
+    """Of episodes as long as all that may teach there are one or two, which judge themselves in no fold."""
+    few = Thresholds.of(rules | {"ratio": {"folds": 2}})
+    found = evaluate(
+        frame,
+        lambda states: np.where(states[:, 0] > 2, "b", "a"),
+        estimators=["corrected"],
+        thresholds=few,
+        seed=seed,
+        details=False,
+    )
+    assert np.isfinite(found.estimates["value"][0])
