@@ -133,6 +133,14 @@ def test_customers_who_begin_alike_are_no_copies() -> None:
     assert any("begin like another" in line for line in said(twice))
 
 
+@pytest.mark.parametrize("times", [2, 3, 7])
+def test_a_log_that_was_loaded_several_times_is_told(good: Trajectories, times: int) -> None:
+    """Of seven copies hardly any initial state is there once: that is no table of few states."""
+    assert not any("begin like another" in line for line in said(good))
+    loaded = good.take(np.tile(np.arange(len(good)), times))
+    assert any("begin like another" in line for line in said(loaded))
+
+
 def test_decisions(good: Trajectories) -> None:
     size = len(good.rewards)
     one = replace(good, actions=Categorical(np.zeros(size, np.int32), ("wait",)), behavior=None)

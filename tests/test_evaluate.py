@@ -406,3 +406,43 @@ def test_a_policy_that_fails_where_only_a_model_leads_leaves_the_answer() -> Non
         assert rows[name]["value"] is None
         assert "fails in a state that the model imagines" in rows[name]["note"]
         assert "no such code" in rows[name]["note"]
+
+
+def test_rounding_is_not_beyond_what_rewards_allow() -> None:
+    """Where all rewards are the same the answer is the highest return there is, but for last digits."""
+    generator, episodes, steps = np.random.default_rng(0), 60, 5
+    count = episodes * steps
+    log = {
+        "episode": np.repeat(np.arange(episodes), steps),
+        "step": np.tile(np.arange(steps), episodes),
+        "obs_x": generator.normal(size=count),
+        "action": generator.integers(0, 2, count),
+        "reward": np.full(count, 1 / 3),
+        "behavior_prob": np.full(count, 0.5),
+        "terminated": np.tile(np.arange(steps) == steps - 1, episodes),
+    }
+    found = evaluate(
+        pl.DataFrame(log), lambda states: np.tile([0.3, 0.7], (len(states), 1)), estimators=["corrected", "wis", "is"]
+    )
+    notes = dict(found.estimates.select("estimator", "note").iter_rows())
+    assert "beyond" not in notes["corrected"]
+    assert "beyond" not in notes["wis"]
+    assert "1.912 is beyond what rewards allow" in notes["is"]
+
+
+@pytest.mark.parametrize("rules", [{"individuals": {"most_steps": 4}}, {"fitted_q": {"most_steps": 4}}])
+@pytest.mark.parametrize("seed", range(3))
+def test_where_one_fold_has_all_episodes_that_teach_another_one_does(
+    frame: pl.DataFrame, rules: dict[str, dict[str, int]], seed: int
+) -> None:
+    """Of episodes as long as all that may teach there are one or two, which judge themselves in no fold."""
+    few = Thresholds.of(rules | {"ratio": {"folds": 2}})
+    found = evaluate(
+        frame,
+        lambda states: np.where(states[:, 0] > 2, "b", "a"),
+        estimators=["corrected"],
+        thresholds=few,
+        seed=seed,
+        details=False,
+    )
+    assert np.isfinite(found.estimates["value"][0])

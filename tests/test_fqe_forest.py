@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from repbm.core import work_alone
-from repbm.critics import ActionValues, fit_fqe
+from repbm.core import FittedQRules, work_alone
+from repbm.critics import ActionValues, _fqe_forest, fit_fqe
 from repbm.critics._action_values import StepwiseValues
 from repbm.critics._fqe_forest import CompletedValues
 from repbm.data import Categorical, Trajectories
@@ -157,3 +157,25 @@ def test_an_action_that_was_hardly_taken_is_left_to_polynomials() -> None:
     found = fitted(seldom, 1).function
     assert isinstance(found, CompletedValues)
     assert list(found.leaves) == [0]
+
+
+def test_many_actions_and_steps_leave_room_for_trees_of_one_leaf() -> None:
+    """A year of hours and a dozen actions are more means than are kept, even with a leaf a tree."""
+    found = fit_fqe(one_step(wave), TREAT, DISCOUNT, 1, rules=FittedQRules(most_means=1), forests=True)
+    assert np.isfinite(found(np.zeros((1, 3)), np.ones(1, dtype=int))).all()
+
+
+def test_of_long_episodes_a_few_numbers_of_steps_are_looked_at_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All at once would be as many numbers as steps of the log times steps of the longest episode."""
+    data, together, work = walks(step), [], _fqe_forest._missed_together
+    left = np.repeat([[1, 3, HORIZON]], 600, axis=0).ravel()
+    expected = fitted(data, HORIZON)(data.observations, left)
+
+    def watched(problem: object, values: object, asked: Sequence[int]) -> np.ndarray:
+        together.append(len(asked))
+        return work(problem, values, asked)
+
+    monkeypatch.setattr(_fqe_forest, "_CELLS", 2 * len(data.rewards))
+    monkeypatch.setattr(_fqe_forest, "_missed_together", watched)
+    np.testing.assert_array_equal(fitted(data, HORIZON)(data.observations, left), expected)
+    assert max(together) == 2

@@ -12,6 +12,7 @@ import pytest
 
 from repbm.core import InputError
 from repbm.evaluation import Effect, Evaluation, Outcome, Scale, evaluate, repeat
+from repbm.logs import less_is_better, propose
 from repbm.report import Shown, plain_answers, report
 from tests.pages import run
 
@@ -74,6 +75,14 @@ def test_that_more_deaths_count_as_better_is_said(tmp_path: Path) -> None:
     said = "note: more of died counts as better (otherwise: --better less)"
     assert said in run(words)[1]
     assert said not in run([*words, "--better", "less"])[1]
+
+
+@pytest.mark.parametrize("name", ["death_free_days", "cost savings", "mortality_reduction", "relapse.free_survival"])
+def test_what_is_free_of_deaths_is_better_more_often(name: str, tmp_path: Path) -> None:
+    assert not less_is_better(name)
+    treated().rename({"reward": name}).write_csv(tmp_path / "log.csv")
+    assert not propose(tmp_path / "log.csv", {"reward": name}).less
+    assert all(map(less_is_better, ("died", "mortality_28d", "length_of_stay", "total_cost")))
 
 
 def test_no_difference_has_no_sign() -> None:

@@ -253,6 +253,26 @@ def test_the_page_opens_with_an_answer(tmp_path: Path, monkeypatch) -> None:
     assert seen[0].ask("mine", seen[0].policies["mine"]).number == 0
 
 
+def test_the_page_opens_where_the_first_policy_cannot_be_answered(tmp_path: Path, monkeypatch, capsys) -> None:
+    """A rule is lacking: the page is where it is added, and the second policy can be asked."""
+    patients(40, 2).write_parquet(tmp_path / "log.parquet")
+    (tmp_path / "rules.csv").write_text(RULES)
+    (tmp_path / "hole.csv").write_text(RULES.removesuffix("*,*,wait\n"))
+    monkeypatch.chdir(tmp_path)
+    seen: list[Session] = []
+    monkeypatch.setattr("repbm.web.serve", lambda session, port, ready: seen.append(session))
+    words = ["repbm", "serve", "log.parquet", "--policy", "hole.csv", "--policy", "rules.csv"]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    assert not seen[0].answers
+    assert "note: hole.csv (hole.csv): no row fits" in capsys.readouterr().err
+    table = seen[0].policies["hole.csv"]
+    assert isinstance(table, DecisionTable)
+    assert "hole.csv" in page(seen[0], None, TableForm.of(table, "hole.csv"))
+
+
 def test_the_address_is_open_when_it_is_told(tmp_path: Path, monkeypatch) -> None:
     knocked = []
 

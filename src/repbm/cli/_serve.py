@@ -50,7 +50,7 @@ def serve(
     from contextlib import suppress
     from dataclasses import replace
 
-    from repbm.core import optional
+    from repbm.core import InputError, optional
     from repbm.engines import as_engine
     from repbm.evaluation import Outcome
     from repbm.web import Session
@@ -73,7 +73,11 @@ def serve(
         session = Session(asked, policies_of(asked.policies, trust_pickle), engine)
         for name, given in list(session.policies.items())[:1]:
             # What no policy changes is fitted with the first answer: a change of it need not wait for that.
-            session.ask(name, given)
+            try:
+                session.ask(name, given)
+            except InputError as fault:
+                # The page is where rules are corrected, and others may be asked.
+                typer.echo(f"note: {fault}", err=True)
         for note in session.notes:
             typer.echo(f"note: {note}", err=True)
         run(session, port, ready)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,7 +15,7 @@ from repbm.core import FittedQRules, in_threads, stream
 from repbm.critics._action_values import ActionFunction, StepwiseValues
 from repbm.critics._bellman_sums import Problem
 
-_ROWS = 1 << 13
+_ROWS, _CELLS = 1 << 13, 1 << 21
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,11 +147,13 @@ class _Forests:
     ) -> _Forests:
         problem = _part(problem, rules.forest_steps)
         part, generator = problem.transitions, stream(seed, "fqe-forest")
-        missed = _missed(problem, polynomials, asked).T
+        missed = np.stack(list(_missed(problem, polynomials, asked))).T
         missed /= np.maximum(missed.std(axis=0), np.finfo(float).tiny)
         halves = [generator.permutation(int(part.episodes.max()) + 1) % 2 == 0 for _ in range(rules.trees)]
         seeds = generator.integers(np.iinfo(np.int32).max, size=rules.trees).tolist()
-        leaves = min(rules.most_leaves, rules.most_means // (rules.trees * problem.horizon * problem.actions))
+        means = rules.trees * problem.horizon * problem.actions
+        # Of very many actions and steps more would be kept than that: then trees are as small as they can be.
+        leaves = max(1, min(rules.most_leaves, rules.most_means // means))
         forests = {}
         for action in range(problem.actions):
             rows = np.flatnonzero(part.actions == action)
@@ -221,8 +223,17 @@ def _part(problem: Problem, most: int) -> Problem:
     return replace(problem, transitions=part.take(rows), folds=problem.folds[rows])
 
 
-def _missed(problem: Problem, values: StepwiseValues, asked: Sequence[int]) -> Float[np.ndarray, "asked rows"]:
-    """r + gamma V - Q with so many steps left; 0 at steps that do not tell what follows so many."""
+def _missed(problem: Problem, values: StepwiseValues, asked: Sequence[int]) -> Iterator[Float[np.ndarray, " rows"]]:
+    """r + gamma V - Q with each of these numbers of steps left; 0 at steps that do not tell what follows so many.
+
+    A few numbers at a time: of episodes with thousands of steps all would be gigabytes.
+    """
+    at_once = max(1, _CELLS // len(problem.transitions))
+    for start in range(0, len(asked), at_once):
+        yield from _missed_together(problem, values, asked[start : start + at_once])
+
+
+def _missed_together(problem: Problem, values: StepwiseValues, asked: Sequence[int]) -> Float[np.ndarray, "asked rows"]:
     part, coefficients = problem.transitions, values.coefficients
     result = np.empty((len(asked), len(part)))
     for start in range(0, len(part), _ROWS):

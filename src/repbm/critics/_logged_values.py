@@ -30,8 +30,16 @@ def logged_case(case: Case) -> Case:
 
 def without_fold(now: Case, folds: Int[np.ndarray, " episodes"], fold: int, rules: IndividualRules) -> Case:
     """What the values that judge a fold are fitted to: of a long log some episodes."""
-    taught = np.arange(len(folds)) % max(1, -(-len(now.data.rewards) // rules.most_steps)) == 0
-    return now.take(np.flatnonzero(taught & (folds != fold)))
+    apart = max(1, -(-len(now.data.rewards) // rules.most_steps))
+    return now.take(of_other_folds(np.arange(0, len(folds), apart), folds, fold))
+
+
+def of_other_folds(
+    taught: Int[np.ndarray, " some"], folds: Int[np.ndarray, " episodes"], fold: int
+) -> Int[np.ndarray, " kept"]:
+    """The episodes that teach, but for those of a fold; where none is left, as of few and very long ones, another."""
+    kept = taught[folds[taught] != fold]
+    return kept if len(kept) else np.flatnonzero(folds != fold)[:1]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from repbm.critics._cross_fitted import CrossFittedCritic
 from repbm.critics._fqe import fit_fqe
 from repbm.critics._history_critic import HistoryCritic, with_history
 from repbm.critics._initial_regression import initial_features
-from repbm.critics._logged_values import LoggedValues, logged_case, without_fold
+from repbm.critics._logged_values import LoggedValues, logged_case, of_other_folds, without_fold
 from repbm.critics._marginal import CrossFittedValues
 from repbm.critics._markov import history_tells
 from repbm.critics._model_critic import ModelCritic
@@ -120,7 +120,7 @@ class MarginalFit:
         return self._fitted(self.case if len(self.taught) == len(self.folds) else self.case.take(self.taught))
 
     def _without(self, fold: int) -> ActionValueCritic:
-        return self._fitted(self.case.take(self.taught[self.folds[self.taught] != fold]))
+        return self._fitted(self.case.take(of_other_folds(self.taught, self.folds, fold)))
 
     def _in_model(self, fold: int | None) -> ModelCritic | None:
         """Values in a model of all episodes, or of those of other folds; None where these are not what matters."""

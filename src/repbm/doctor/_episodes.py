@@ -14,6 +14,8 @@ from repbm.doctor._finding import Finding, Severity
 
 _COPIES = 0.5
 """Below this share of the pairs that begin alike, coarse columns explain as well why some go on alike."""
+_DIFFERENT = 12
+"""Of logs with so many different episodes one in 4,000 has each an even number of times by chance."""
 
 
 def few_episodes(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
@@ -57,15 +59,17 @@ def copies(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[F
     """Episodes that are equal to others in every number; not where that happens by chance, as where states are few."""
     if len(np.unique(data.returns())) == len(data):
         return
-    if len(np.unique(data.initial_observations, axis=0)) < 0.5 * len(data):
-        return
     course = np.column_stack([data.lengths, data.returns(), data.actions.codes[data.starts]])
     first = np.column_stack([data.initial_observations, course])
     _, place, equal = np.unique(first, axis=0, return_index=True, return_counts=True)
+    # Where each is there as often, chance has no part in it, however few states there are.
+    loaded = len(equal) >= _DIFFERENT and np.gcd.reduce(equal) > 1
+    if not loaded and len(np.unique(data.initial_observations, axis=0)) < 0.5 * len(data):
+        return
     many = int((equal - 1).sum())
     # Of pairs that begin alike so many are copies, if the others go on alike as often as any two episodes do.
     alike, chance = _pairs(first) / max(_pairs(data.initial_observations), 1), _pairs(course) / _pairs_of(len(data))
-    if many and alike - chance > _COPIES * (1 - chance):
+    if many and (loaded or alike - chance > _COPIES * (1 - chance)):
         labels = data.labels_of()
         example = labels[place[equal.argmax()]]
         words, fix = say("doctor", "copies", episodes=many, example=example), say("doctor", "copies_fix")

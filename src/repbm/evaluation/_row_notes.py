@@ -15,6 +15,8 @@ from repbm.policies import LearnedBehavior
 
 _BEYOND_USE = 10.0
 """A weight that may change by so many times its size is of no use."""
+_ROUNDING = 1e-9
+"""Sums of rewards are off by less than this share of them."""
 
 
 def note_of(
@@ -46,7 +48,8 @@ def note_of(
 
 def _beyond(estimate: Estimate, possible: tuple[float, float]) -> str:
     low, high = possible
-    if estimate.value is None or low <= estimate.value <= high:
+    rounding = _ROUNDING * max(abs(low), abs(high))
+    if estimate.value is None or low - rounding <= estimate.value <= high + rounding:
         return ""
     return say("notes", "beyond", value=estimate.value, low=low, high=high)
 

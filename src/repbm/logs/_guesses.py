@@ -115,6 +115,25 @@ _BURDENS = (
 )
 """Outcomes of which less is better, as a rule."""
 
+_TURNED = (
+    "free",
+    "saved",
+    "saving",
+    "savings",
+    "averted",
+    "avoided",
+    "prevented",
+    "reduced",
+    "reduction",
+    "no",
+    "not",
+    "without",
+    "alive",
+    "survival",
+    "survived",
+)
+"""Words that turn them around, as in `death_free_days` and `cost_savings`."""
+
 _IDENTITY = (
     "id",
     "episode",
@@ -157,6 +176,8 @@ def suspected(role: str, free: Sequence[str]) -> str | None:
 def less_is_better(name: str) -> bool:
     """Whether an outcome sounds as if less of it were better: deaths, costs, days in hospital."""
     parts = _plain(name).split("_")
+    if any(part in _TURNED for part in parts):
+        return False
     return _plain(name) in _BURDENS or parts[0] in _BURDENS or parts[-1] in _BURDENS
 
 
