@@ -126,6 +126,17 @@ def test_a_log_with_skipped_days_has_a_study_too(monkeypatch, capfd, tmp_path) -
     assert repbm(monkeypatch, capfd, "doctor repbm.toml")[0] == 0
 
 
+def test_a_policy_that_is_not_there_is_said_before_anything_is_written(monkeypatch, capfd) -> None:
+    STAYS.write_csv("stays.csv")
+    asked = "init stays.csv --ends discharged=yes --gaps allow --out lost.toml"
+    for policy in ("ruels.csv", "mine=ruels.py:act"):
+        code, said = repbm(monkeypatch, capfd, f"{asked} --policy {policy}")
+        assert code == 2
+        says(said.strip(), "ruels", "no such file", "check the path")
+        assert not Path("lost.toml").exists()
+    assert repbm(monkeypatch, capfd, f"{asked} --policy advice=column:sodium")[0] == 0
+
+
 def test_reasons(tmp_path) -> None:
     named = propose(GOOD)
     assert named.named_so

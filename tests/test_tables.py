@@ -257,21 +257,35 @@ def test_a_log_that_may_have_episodes_is_not_taken_apart() -> None:
         read_log(GOOD.rename({"episode": "stay_number"}).drop("step", "terminated"))
 
 
+def in_words(**words: str) -> pl.DataFrame:
+    """The same outcomes, as somebody wrote them: `bad` and `good`."""
+    told = {0: words["bad"], 1: words["good"]}
+    return survival().with_columns(pl.col("outcome").replace_strict(told, return_dtype=pl.String))
+
+
+@pytest.mark.parametrize(("bad", "good"), [("died", "Survived"), ("no", "yes"), ("Dead", "alive")])
+def test_words_of_success_and_failure_are_worth_1_and_0(bad: str, good: str) -> None:
+    log = read_log(in_words(bad=bad, good=good))
+    assert log.rewards.tolist() == read_log(survival()).rewards.tolist()
+    says("; ".join(encoding(log).notes), f"{bad} is 0", f"{good} is 1", "otherwise: --worth WORD=NUMBER")
+    other = read_log(in_words(bad=bad, good=good), worth={bad: -1, good: 0})
+    assert (other.rewards.min(), other.rewards.max()) == (-1.0, 0.0)
+    assert "--worth" not in " ".join(encoding(other).notes)
+
+
 def test_outcomes_may_be_words(program: Program) -> None:
-    words = {0: "died", 1: "Survived"}
-    told = pl.col("outcome").replace_strict(words, return_dtype=pl.String)
-    log = program.store(survival().with_columns(told), "survival.csv")
+    log = program.store(in_words(bad="died", good="Sent home"), "survival.csv")
     policy = f"{program.write('policy.py', 'def act(row): return 1')}:act"
     message = program.refuses(log, policy=policy)
-    says(message, "'outcome' holds text (Survived, died)", "--worth Survived=NUMBER --worth died=NUMBER")
+    says(message, "'outcome' holds text (Sent home, died)", "--worth 'Sent home=NUMBER' --worth died=NUMBER")
     assert "terminated" not in message
     says(
-        program.refuses(log, "--worth", "survived=1", policy=policy),
+        program.refuses(log, "--worth", "sent home=1", policy=policy),
         "'died', whose worth is not said",
         "--worth died=NUMBER",
     )
     says(program.refuses(log, "--worth", "survived", policy=policy), "--worth survived", "WORD=NUMBER")
-    assert read_log(log, worth={"survived": 1, "died": 0}).rewards.tolist() == read_log(survival()).rewards.tolist()
+    assert read_log(log, worth={"sent home": 1, "died": 0}).rewards.tolist() == read_log(survival()).rewards.tolist()
 
 
 def test_decimal_commas_are_no_categories() -> None:

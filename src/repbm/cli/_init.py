@@ -41,13 +41,19 @@ def init(
         raise InputError("standard input cannot be read again", fix="give a file")
     if not log.startswith("minari:"):
         files_of(Path(log))  # a log that is not there is the first thing to say
+    named = named_policies(policy or [])
+    for given in named.values():
+        path = Path(given.partition(":")[0])
+        # What is no file, such as column:NAME, has no ending.
+        if path.suffix and not path.exists():
+            raise InputError("no such file", where=given, fix="check the path", code="file")
     if out.exists():
         raise InputError(
             "there is such a file", where=str(out), fix="edit it, or name another one with --out", code="target"
         )
     with target(out, (STUDY,), "study") as write:
         proposal = propose(log, columns_of(column or []), ends)
-        answers = Answers.of(proposal, worth_of(worth or []), named_policies(policy or []), missing, gaps)
+        answers = Answers.of(proposal, worth_of(worth or []), named, missing, gaps)
         _show(proposal)
         if sys.stdin.isatty() and sys.stdout.isatty() if ask is None else ask:
             answers = corrected(answers, proposal)

@@ -12,14 +12,12 @@ from repbm.logs._columns import whole
 from repbm.logs._files import Part
 from repbm.logs._guesses import MEANT, is_identity, less_is_better, meant, names_somebody, suspected, told_later, usual
 from repbm.logs._layout import ALIASES, OPTIONAL, REQUIRED, like
-from repbm.logs._rewards import FEW_WORDS
+from repbm.logs._rewards import known_worth
 from repbm.logs._tables import Source, parts_of
 from repbm.logs._typed import cleaned, typed
 
 _ORDER = ("episode", "step", *(role for role in (*REQUIRED, *OPTIONAL) if role not in ("episode", "step")))
 _YES = ("yes", "true", "1", "y", "t", "died", "dead", "deceased", "discharged", "done")
-_GOOD = ("survived", "alive", "success", "cured", "recovered", "yes", "y", "true", "won", "discharged")
-_BAD = ("died", "dead", "deceased", "failure", "failed", "no", "n", "false", "lost")
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ def propose(source: Source, columns: Mapping[str, str] | None = None, ends: str 
     left = [name for name in free() if told_later(name) or is_identity(name)]
     observations = own or named or [name for name in free() if name not in left]
     reward = found["reward"].theirs if found["reward"].theirs in present else None
-    words = {} if reward is None else _worth(part, reward)
+    words = {} if reward is None else known_worth(typed(part.read([reward])[reward]))
     less = reward is not None and _less(part, reward, words)
     left = [] if own or named else left
     return Proposal(tuple(part.schema), found, tuple(observations), tuple(left), end, words, less)
@@ -147,13 +145,3 @@ def _less(part: Part, reward: str, words: Mapping[str, float]) -> bool:
         return False
     values = typed(part.read([reward])[reward])
     return not values.dtype.is_numeric() or not bool((values < 0).any())
-
-
-def _worth(part: Part, reward: str) -> dict[str, float]:
-    """1 for words of success, 0 for words of failure, if there are no others."""
-    values = typed(part.read([reward])[reward])
-    if values.dtype != pl.String:
-        return {}
-    words = values.drop_nulls().unique().sort().to_list()
-    known = {word: 1.0 if word.lower() in _GOOD else 0.0 for word in words if word.lower() in (*_GOOD, *_BAD)}
-    return known if len(known) == len(words) <= FEW_WORDS else {}

@@ -15,7 +15,7 @@ from repbm.logs._faults import Faults
 from repbm.logs._layout import Asked, Layout
 from repbm.logs._observed import codings_of, final_observations, observations_of
 from repbm.logs._part_layout import layout_of
-from repbm.logs._rewards import in_last_rows, rewards_of, valued
+from repbm.logs._rewards import in_last_rows, known_worth, rewards_of, valued
 from repbm.logs._structure import structure
 from repbm.logs._tables import Source, Table, joined, parts_of
 from repbm.logs._typed import typed
@@ -98,6 +98,9 @@ def _trajectories(
     for name in {*found.observations, *found.next_observations, *numeric} - words:
         if name not in numeric or str(table.columns[name].dtype) == "String":
             table.columns[name] = typed(table.columns[name])
+    guessed = known_worth(table.columns[found.reward])
+    if guessed:
+        table.columns[found.reward] = valued(table.columns[found.reward], guessed, found.reward, table)
     faults = Faults()
     shape = faults.tried(lambda: structure(table, found, gaps))
     if shape is None:
@@ -128,6 +131,9 @@ def _trajectories(
     assert ended is not None
     assert actions is not None
     terminated, assumed = ended
+    if guessed:
+        told = ", ".join(f"{word} is {number:g}" for word, number in guessed.items())
+        notes = [f"of the words in {found.reward}, {told} (otherwise: --worth WORD=NUMBER)", *notes]
     if only_last:
         notes = [f"{found.reward} stands in last rows alone: 0 in the others", *notes]
     notes = [*found.notes, *([assumed] if assumed else []), *notes]

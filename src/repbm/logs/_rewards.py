@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from shlex import quote
 
 import numpy as np
 import polars as pl
@@ -16,6 +17,9 @@ from repbm.logs._typed import cleaned, share_of_numbers, without_nan
 
 FEW_WORDS = 6
 """So many different words in place of rewards are listed."""
+
+_GOOD = ("survived", "alive", "success", "cured", "recovered", "yes", "y", "true", "won", "discharged")
+_BAD = ("died", "dead", "deceased", "failure", "failed", "no", "n", "false", "lost")
 
 
 def in_last_rows(at: Columns, name: str, shape: Structure) -> bool:
@@ -36,7 +40,7 @@ def rewards_of(at: Columns, name: str, only_last: bool) -> np.ndarray:
     if series.dtype == pl.String and not share_of_numbers(series):
         words = series.drop_nulls().unique().sort().to_list()
         if len(words) <= FEW_WORDS:
-            options = " ".join(f"--worth {word}=NUMBER" for word in words)
+            options = " ".join(f"--worth {quote(f'{word}=NUMBER')}" for word in words)
             raise LogFault(
                 f"column '{name}' holds text ({', '.join(words)})",
                 where=at.table.names[0],
@@ -46,6 +50,15 @@ def rewards_of(at: Columns, name: str, only_last: bool) -> np.ndarray:
     if only_last:
         return np.nan_to_num(at.numbers(name, gaps=True).astype(np.float64), nan=0.0)
     return at.numbers(name).astype(np.float64, copy=False)
+
+
+def known_worth(series: pl.Series) -> dict[str, float]:
+    """1 for words of success and 0 for words of failure, as a column spells them; empty if it holds any others."""
+    if series.dtype != pl.String:
+        return {}
+    words = series.drop_nulls().unique().sort().to_list()
+    known = {word: 1.0 if word.lower() in _GOOD else 0.0 for word in words if word.lower() in (*_GOOD, *_BAD)}
+    return known if len(known) == len(words) <= FEW_WORDS else {}
 
 
 def valued(series: pl.Series, worth: Mapping[str, float], name: str, table: Table) -> pl.Series:

@@ -8,6 +8,7 @@ from repbm.report._drawing_engine import start_drawing
 from repbm.report._examination import examination_lines
 from repbm.report._machine import plain_answers
 from repbm.report._scale import Shown
+from repbm.report._states import logged_states
 from repbm.report._tables import answers_of, answers_table, estimates_lines, estimates_tables, ranking_line
 from repbm.report._words import Words, weighty_lines
 
@@ -60,6 +61,7 @@ __all__ = [
     "estimates_tables",
     "examination_lines",
     "individuals_svg",
+    "logged_states",
     "notebook_html",
     "plain_answers",
     "ranking_line",

@@ -21,6 +21,7 @@ from repbm.report._interval_charts import forest_chart, groups_chart
 from repbm.report._people import people_table
 from repbm.report._quote import consistent, may_be_chance, quote
 from repbm.report._scale import Shown
+from repbm.report._states import logged_states
 from repbm.report._tables import merged
 from repbm.report._words import Words
 
@@ -112,7 +113,8 @@ class PolicyPart:
         rows = self.rows_shown.tolist()
         few = new.head(len(rows))
         titles = words.page["individuals_columns"]
-        found = people_table(logged[rows], few, self.evaluation.episodes[rows], titles, self.shown.binary)
+        earned, states = self.evaluation.episodes["logged_return"], logged_states(self.evaluation)
+        found = people_table(logged[rows], few, earned[rows], states[rows], titles, self.shown.binary)
         return found | {"shown": len(rows) + len(few), "total": len(logged) + len(new)}
 
     def content(self, words: Words) -> dict[str, Any]:

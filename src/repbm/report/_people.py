@@ -43,17 +43,24 @@ _OUTCOMES = (
     "happened",
 )
 """Columns in units of the outcome."""
+_DIFFERENCES = ("difference", "difference_low", "difference_high")
 _SINGLE = ("outcome_low", "outcome_high")
 """Where what really comes of an individual may lie: an outcome of 0 and 1 is one or the other, and nothing between."""
 _MOST_STATES = 12
 
 
 def people_table(
-    logged: pl.DataFrame, new: pl.DataFrame, episodes: pl.DataFrame, titles: Mapping[str, str], binary: bool
+    logged: pl.DataFrame,
+    new: pl.DataFrame,
+    earned: pl.Series,
+    states: pl.DataFrame,
+    titles: Mapping[str, str],
+    binary: bool,
 ) -> dict[str, Any]:
     """Names of the columns, their cells, and where the page finds what it needs.
 
-    Of `logged` individuals, whose `episodes` are in the same order, and of `new` ones. Binary outcomes are in percent.
+    Of `logged` individuals, with what they `earned` and the `states` that they began in, in the same order, and of
+    `new` ones. Binary outcomes are in percent.
     """
     both = pl.concat([logged, new])
     factor = 100.0 if binary else 1.0
@@ -69,15 +76,15 @@ def people_table(
         else:
             columns[name] = _outcomes(both[name], binary) if name in _OUTCOMES else _short(both[name])
     empty = [None] * len(new)
-    columns["happened"] = _outcomes(episodes["logged_return"], binary) + empty
+    columns["happened"] = _outcomes(earned, binary) + empty
     has = list(columns)
-    names = [_title(titles[name], binary and name in _OUTCOMES) for name in has]
-    states = episodes.columns[2 : 2 + _MOST_STATES]
-    names += [name if name not in names else say("page", "at_first", name=name) for name in states]
+    names = [_title(name, titles[name]) if binary else titles[name] for name in has]
+    begun = states.get_columns()[:_MOST_STATES]
+    names += [one.name if one.name not in names else say("page", "at_first", name=one.name) for one in begun]
     values = [cell for cell in columns.get("value", []) if cell is not None]
     table = {
         "names": names,
-        "cells": [*columns.values(), *(_short(episodes[name]) + empty for name in states)],
+        "cells": [*columns.values(), *(_cells(one) + empty for one in begun)],
         "value": has.index("value") if "value" in has else 0,
         "support": has.index("support") if "support" in has else None,
         "nearest": has.index("nearest") if "nearest" in has else None,
@@ -93,8 +100,15 @@ def people_table(
     return table
 
 
-def _title(name: str, percent: bool) -> str:
-    return f"{name} (%)" if percent else name
+def _cells(state: pl.Series) -> list[Any]:
+    return state.to_list() if state.dtype == pl.String else _short(state)
+
+
+def _title(name: str, title: str) -> str:
+    """Of shares: a difference between two is in points."""
+    if name not in _OUTCOMES:
+        return title
+    return say("page", "in_points" if name in _DIFFERENCES else "in_percent", name=title)
 
 
 def _outcomes(numbers: pl.Series, binary: bool) -> list[float | None]:

@@ -15,7 +15,7 @@ from repbm.core import all_words, say
 from repbm.doctor import NOT_SUPPORTED
 from repbm.inference import subgroups
 from repbm.policies.adapters import DecisionTable
-from repbm.report import Shown, Words, individuals_svg, weighty_lines
+from repbm.report import Shown, Words, individuals_svg, logged_states, weighty_lines
 from repbm.web._forms import TableForm
 from repbm.web._session import Answer, Session
 
@@ -67,7 +67,7 @@ def individuals_of(answer: Answer) -> pl.DataFrame:
     """Everybody in the log, with the state that the episode began in."""
     found = answer.evaluation
     own = found.individuals.filter(source="log").drop("policy", "estimator", "source", "support")
-    states = found.episodes.drop("episode")
+    states = pl.concat([found.episodes.select("logged_return"), logged_states(found)], how="horizontal")
     new = {name: name if name not in own.columns else say("page", "at_first", name=name) for name in states.columns}
     return pl.concat([own, states.rename(new)], how="horizontal") if len(own) else own
 

@@ -126,8 +126,22 @@
       most.value = high;
       refresh();
       const list = [];
+      // Of a category, how many are of the one that differs the most.
+      const share = (own, rows, word) => rows.reduce((sum, k) => sum + (own[k] === word), 0) / (rows.length || 1);
       for (const column of content.states) {
         const own = cells[column];
+        if (worded[column]) {
+          const known = new Set(own.filter((word) => word !== null));
+          if (known.size > 20) continue;
+          let most = null;
+          for (const word of known) {
+            const pair = [share(own, shown, word), share(own, all, word)];
+            if (most === null || Math.abs(pair[0] - pair[1]) > Math.abs(most[1] - most[2])) most = [word, ...pair];
+          }
+          const [here, everywhere] = most.slice(1).map((part) => `${Math.round(100 * part)}%`);
+          list.push(said(words.beside, { name: `${names[column]} ${most[0]}`, own: here, all: everywhere }));
+          continue;
+        }
         const mean = (rows) => {
           let sum = 0, known = 0;
           for (const k of rows) if (typeof own[k] === "number") { sum += own[k]; known += 1; }
