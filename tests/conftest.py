@@ -1,7 +1,10 @@
-"""Shapes and types of the arithmetic are checked at run time in every test; where all must run, none may be skipped."""
+"""Shapes and types of the arithmetic are checked at run time in every test; where all must run, none may be skipped.
+
+What tests would do again and again without telling anything new is done once."""
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Generator
 from pathlib import Path
@@ -14,9 +17,13 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 import pytest  # noqa: E402
+import typer.main  # noqa: E402
 
-from tests import types_at_run_time  # noqa: E402
+from tests import fitted_once, types_at_run_time  # noqa: E402
 
+fitted_once.install()
+# The program's commands and all their options are made anew for every command otherwise, as each is a process.
+typer.main.get_command = functools.cache(typer.main.get_command)
 types_at_run_time.install(("data", "policies", "estimators", "inference", "critics", "domains", "models"))
 
 

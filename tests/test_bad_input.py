@@ -657,6 +657,9 @@ def unprivileged() -> Iterator[None]:
     if os.geteuid() != 0:
         yield
         return
+    # Before: Python itself may be in a folder of root's alone, and charts are loaded when a page is written.
+    import repbm.report._page  # noqa: F401
+
     os.seteuid(65534)
     try:
         yield

@@ -99,6 +99,7 @@ def test_state_ratios_stay_within_what_was_seen() -> None:
     assert found.max() <= max(seen[np.isfinite(seen)].max(), 1.0)
 
 
+@pytest.mark.slow
 def test_some_episodes_of_a_long_log_teach_the_critics_and_all_correct_them() -> None:
     world, _ = drawn("noisy-linear")
     data, _ = world.log(2000, stream(5, "log"))

@@ -85,6 +85,7 @@ def test_polynomial_fitted_q_is_exact_where_values_are_polynomials() -> None:
     np.testing.assert_allclose(found[inner], drift_value(start[inner]), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_network_fitted_q_comes_near() -> None:
     data = drifting()
     values = fit_fqe(data, UPWARD, 1.0, 8, network=FQENetwork(width=32, updates=4000))

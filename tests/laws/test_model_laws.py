@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 
 import jax
@@ -15,7 +16,7 @@ from repbm.domains import TabularWorld
 from repbm.models import AM, BOTH_RISKS, ContinuousModel, NetworkSettings, fit_closed_form, fit_network, fit_tabular
 from repbm.policies import CallablePolicy
 from tests.laws.worlds import Enumerated, enumerated
-from tests.systems import curved_step, linear_step, logged, rescaled, reward
+from tests.systems import System, curved_step, linear_step, logged, rescaled, reward
 
 WORLDS = [enumerated(11), enumerated(12, actions=3), enumerated(13, deterministic=True), enumerated(14, states=4)]
 QUICK = NetworkSettings(hidden=16, batch=64, epochs=8, batches=25, learning_rate=0.01)
@@ -133,20 +134,26 @@ def predicted(model: ContinuousModel, states: np.ndarray) -> tuple[np.ndarray, n
         return np.asarray(following), np.asarray(rewards)
 
 
-def test_units_of_states_change_no_prediction() -> None:
+CLOSED_FORM = pytest.param(lambda one: fit_closed_form(one.data, one.support, BOTH_RISKS, 8), 1e-6, id="closed form")
+NETWORK = pytest.param(
+    lambda one: fit_network(one.data, one.support, BOTH_RISKS, 8, 0, QUICK),
+    1e-3,
+    id="network",
+    marks=pytest.mark.slow,
+)
+
+
+@pytest.mark.parametrize(("fit", "tolerance"), [CLOSED_FORM, NETWORK])
+def test_units_of_states_change_no_prediction(fit: Callable[[System], ContinuousModel], tolerance: float) -> None:
     """To 1e-6 of the spread in closed form; to 1e-3 for a network, whose float32 training sees other roundings."""
     scale, shift = np.array([25.0, 0.003]), np.array([-3.0, 0.7])
     system = logged(1, noise=0.05, step=curved_step)
     other = rescaled(system, scale, shift)
     points = np.random.default_rng(2).normal(size=(50, 2)) * 0.7
-    for fit, tolerance in (
-        (lambda one: fit_closed_form(one.data, one.support, BOTH_RISKS, 8), 1e-6),
-        (lambda one: fit_network(one.data, one.support, BOTH_RISKS, 8, 0, QUICK), 1e-3),
-    ):
-        following, rewards = predicted(fit(system), points)
-        following_other, rewards_other = predicted(fit(other), points * scale + shift)
-        assert np.allclose((following_other - shift) / scale, following, atol=tolerance * following.std())
-        assert np.allclose(rewards_other, rewards, atol=tolerance * rewards.std())
+    following, rewards = predicted(fit(system), points)
+    following_other, rewards_other = predicted(fit(other), points * scale + shift)
+    assert np.allclose((following_other - shift) / scale, following, atol=tolerance * following.std())
+    assert np.allclose(rewards_other, rewards, atol=tolerance * rewards.std())
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
