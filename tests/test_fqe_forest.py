@@ -11,6 +11,7 @@ import pytest
 from repbm.core import FittedQRules, work_alone
 from repbm.critics import ActionValues, _fqe_forest, fit_fqe
 from repbm.critics._action_values import StepwiseValues
+from repbm.critics._bellman_sums import Problem
 from repbm.critics._fqe_forest import CompletedValues
 from repbm.data import Categorical, Trajectories
 from repbm.policies import CallablePolicy
@@ -171,7 +172,7 @@ def test_of_long_episodes_a_few_numbers_of_steps_are_looked_at_together(monkeypa
     left = np.repeat([[1, 3, HORIZON]], 600, axis=0).ravel()
     expected = fitted(data, HORIZON)(data.observations, left)
 
-    def watched(problem: object, values: object, asked: Sequence[int]) -> np.ndarray:
+    def watched(problem: Problem, values: StepwiseValues, asked: Sequence[int]) -> np.ndarray:
         together.append(len(asked))
         return work(problem, values, asked)
 
