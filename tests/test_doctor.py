@@ -225,6 +225,14 @@ def test_what_a_log_supports(poles: Trajectories) -> None:
     assert [check.holds for check in found["new"].checks or ()] == [False]
 
 
+def test_an_action_that_is_spelled_otherwise_than_in_the_log_is_guessed(good: Trajectories) -> None:
+    """A slip in a table of rules is a verdict, since it may be another action; a number is none."""
+    for name, words in (("traet", "the log never shows (traet); did you mean 'treat'?"), ("surgery", "(surgery)")):
+        policy = CallablePolicy(lambda x, name=name: np.full(len(x), name), actions=("wait", "treat", name))
+        sentence = verdicts(good, asked=policy)["asked"].sentence
+        assert sentence.endswith(words)
+
+
 def test_where_a_model_leads_the_policy_beyond_the_log(poles: Trajectories) -> None:
     """Always to the right: more than half fall in a way that nobody was logged to."""
     model = fit_closed_form(poles, None, AM, poles.longest)

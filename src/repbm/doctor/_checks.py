@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from jaxtyping import Float
 
-from repbm.core import PositivityRules, SupportRules, say
+from repbm.core import PositivityRules, SupportRules, nearest, say
 from repbm.data import few_states, totals
 from repbm.doctor._amounts import rarest_amount
 from repbm.doctor._hidden_causes import hidden_cause
@@ -57,9 +57,16 @@ def checks_of(
 
 
 def _unseen(case: Case) -> Check:
-    shown = ", ".join(map(str, case.unseen[:3]))
-    words = say("doctor", "check_actions_no", actions=shown) if case.unseen else say("doctor", "check_actions")
-    return Check("actions", not case.unseen, words)
+    if not case.unseen:
+        return Check("actions", True, say("doctor", "check_actions"))
+    shown, logged = ", ".join(map(str, case.unseen[:3])), [str(label) for label in case.data.actions.labels]
+    # A number that is near another is no slip of the pen.
+    guesses = (nearest(label, logged) for label in case.unseen if isinstance(label, str))
+    meant = next((guess for guess in guesses if guess is not None), None)
+    words = say("doctor", "check_actions_no", actions=shown)
+    if meant is not None:
+        words = say("doctor", "check_actions_meant", meant=meant, no=words)
+    return Check("actions", False, words)
 
 
 def _regions(case: Case, ratios: Float[np.ndarray, " steps"], rules: PositivityRules) -> Check:
