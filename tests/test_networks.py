@@ -201,13 +201,13 @@ def test_gradients_of_the_whole_objective(precise: bool, distance: IPM) -> None:
         kind = ResidualNetwork if precise else PaperNetwork
         network = kind.random(jax.random.key(0), 2, 2, (5, 4), dtype=np.float64)
         loss = SampledBatches(32, (distance,)) if precise else PaperBatches(32, (distance,))
-        key = jax.random.key(1)
+        drawn: Any = loss.drawn(member, rows, jax.random.key(1))
         flat, rebuild = ravel_pytree(network)
         flat = flat + 0.1 * jax.random.normal(jax.random.key(2), flat.shape)
 
         @jax.jit
         def value_and_slope(parameters: jax.Array) -> tuple[jax.Array, jax.Array]:
-            return jax.value_and_grad(lambda flat: loss(rebuild(flat), member, rows, key))(parameters)
+            return jax.value_and_grad(lambda flat: loss(rebuild(flat), member, rows, drawn))(parameters)
 
         slope = value_and_slope(flat)[1]
         h = 1e-6
@@ -453,5 +453,6 @@ def test_a_linear_network_is_exact_in_a_linear_world() -> None:
         members = Members.of([replace(BOTH_RISKS, regularization=0.0)], 8, len(rows.chosen), 60, np.float64)
         member = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), members)
         for loss in (PaperBatches(32), SampledBatches(32)):
-            assert float(jax.jit(loss)(network, member, rows, jax.random.key(3))) < 1e-25
+            drawn: Any = loss.drawn(member, rows, jax.random.key(3))
+            assert float(jax.jit(loss)(network, member, rows, drawn)) < 1e-25
     assert len(sample) == 480
