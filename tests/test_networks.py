@@ -37,6 +37,8 @@ from repbm.models import (
     save_model,
 )
 from repbm.models.dynamics._functions import NetworkDynamics
+from repbm.models.parts._part import cast, one_and_the_same
+from repbm.models.parts._reward import NetworkReward
 from repbm.models.parts._termination import Never
 from repbm.models.parts._termination_network import TerminationNetwork
 from repbm.models.training import _loop
@@ -46,7 +48,7 @@ from repbm.models.training._networks import Network, ScaledNetwork, Units
 from repbm.models.training._rows import Draws, Members, Rows, distances_of
 from repbm.models.training._termination_training import fit_termination_network
 from repbm.models.transitions._table import TransitionTable
-from repbm.policies import NetworkPolicy
+from repbm.policies import NetworkPolicy, Softened
 from tests.systems import System, curved_step, linear_step, logged, reward
 
 DISTANCES = [
@@ -199,13 +201,13 @@ def test_gradients_of_the_whole_objective(precise: bool, distance: IPM) -> None:
         kind = ResidualNetwork if precise else PaperNetwork
         network = kind.random(jax.random.key(0), 2, 2, (5, 4), dtype=np.float64)
         loss = SampledBatches(32, (distance,)) if precise else PaperBatches(32, (distance,))
-        key = jax.random.key(1)
+        drawn: Any = loss.drawn(member, rows, jax.random.key(1))
         flat, rebuild = ravel_pytree(network)
         flat = flat + 0.1 * jax.random.normal(jax.random.key(2), flat.shape)
 
         @jax.jit
         def value_and_slope(parameters: jax.Array) -> tuple[jax.Array, jax.Array]:
-            return jax.value_and_grad(lambda flat: loss(rebuild(flat), member, rows, key))(parameters)
+            return jax.value_and_grad(lambda flat: loss(rebuild(flat), member, rows, drawn))(parameters)
 
         slope = value_and_slope(flat)[1]
         h = 1e-6
@@ -256,6 +258,26 @@ def test_units_of_standardized_rewards_change_only_the_rewards() -> None:
     value, scaled = (roll_out(model, policy, states, left, discount=0.9).values for model in (one, two))
     annuity = (1 - 0.9**8) / (1 - 0.9)
     np.testing.assert_allclose(scaled, 4 * value + 3 * annuity, rtol=1e-3, atol=1e-2)
+
+
+def test_a_network_asked_once_for_states_and_rewards_says_what_two_alike_say() -> None:
+    """Also in another precision; and a policy that leaves nothing to chance goes as one that draws with certainty."""
+    system = logged(9)
+    model = fit_paper(system.data, system.support, [BOTH_RISKS], 8, 0, SHORT)[0]
+    for each in (cast(model, np.float64), model):
+        assert isinstance(each.dynamics, NetworkDynamics)
+        assert isinstance(each.reward, NetworkReward)
+        assert one_and_the_same(each.dynamics.network, each.reward.network)
+    twice = cast(replace(model, reward=jax.tree.map(np.array, model.reward)), np.float64)
+    assert not one_and_the_same(model.dynamics, cast(model, np.float64).dynamics)
+    assert isinstance(twice.dynamics, NetworkDynamics)
+    assert isinstance(twice.reward, NetworkReward)
+    assert not one_and_the_same(twice.dynamics.network, twice.reward.network)
+    policy = NetworkPolicy([(np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([0.0, -0.2]))])
+    states, left = system.data.initial_observations, np.full(len(system.data), 8)
+    value = roll_out(model, policy, states, left).values
+    for other in (roll_out(twice, policy, states, left), roll_out(model, Softened(policy, 0.0), states, left)):
+        np.testing.assert_allclose(other.values, value, rtol=1e-12, atol=1e-12)
 
 
 def test_objectives_trained_together_come_out_as_if_trained_alone() -> None:
@@ -431,5 +453,6 @@ def test_a_linear_network_is_exact_in_a_linear_world() -> None:
         members = Members.of([replace(BOTH_RISKS, regularization=0.0)], 8, len(rows.chosen), 60, np.float64)
         member = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), members)
         for loss in (PaperBatches(32), SampledBatches(32)):
-            assert float(jax.jit(loss)(network, member, rows, jax.random.key(3))) < 1e-25
+            drawn: Any = loss.drawn(member, rows, jax.random.key(3))
+            assert float(jax.jit(loss)(network, member, rows, drawn)) < 1e-25
     assert len(sample) == 480

@@ -24,6 +24,13 @@ def compiled(policy: ObservationPolicy, labels: tuple[Label, ...]) -> Traced:
     return policy.traced(labels) if isinstance(policy, Traceable) else _traced(policy, labels)
 
 
+def certain(policy: ObservationPolicy) -> bool:
+    """Whether what `compiled` gives is known to be 0 or 1 alone."""
+    if isinstance(policy, Widened):
+        return certain(policy.policy)
+    return isinstance(policy, Greedy) or (isinstance(policy, NetworkPolicy) and policy.head == "greedy")
+
+
 @singledispatch
 def _traced(policy: ObservationPolicy, labels: tuple[Label, ...]) -> Traced:
     """Any policy: called back from compiled code."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from repbm.core import InputError
-from repbm.models._compiled_policy import compiled
+from repbm.models._compiled_policy import certain, compiled
 from repbm.models._stepwise import NEGLIGIBLE
 from repbm.models.training._trees import known_to_jax
 from repbm.models.transitions._padding import bucket, padded
@@ -84,6 +84,24 @@ class _Conditions(NamedTuple):
     key: Array
 
 
+class _Once(eqx.Module):
+    """The arrays of a model, each once: compiled code takes what comes twice for two, and works it out twice."""
+
+    arrays: list[Any]
+    places: tuple[int, ...] = eqx.field(static=True)
+    form: Any = eqx.field(static=True)
+
+    @classmethod
+    def of(cls, model: ContinuousModel) -> _Once:
+        leaves, form = jax.tree.flatten(model)
+        found: dict[int, int] = {}
+        places = tuple(found.setdefault(id(leaf), len(found)) for leaf in leaves)
+        return cls([leaves[places.index(k)] for k in range(len(found))], places, form)
+
+    def together(self) -> ContinuousModel:
+        return jax.tree.unflatten(self.form, [self.arrays[k] for k in self.places])
+
+
 class _Walk(NamedTuple):
     """Where a batch of rollouts stands."""
 
@@ -121,14 +139,22 @@ class _Walk(NamedTuple):
 
 
 def _advanced(
-    model: ContinuousModel, walk: _Walk, given: _Conditions, probabilities: Float[Array, "batch actions"]
+    model: ContinuousModel,
+    walk: _Walk,
+    given: _Conditions,
+    probabilities: Float[Array, "batch actions"],
+    certain: bool,
 ) -> _Walk:
-    """One step further, with these probabilities of the policy's actions."""
+    """One step further, with these probabilities of the policy's actions; `certain` ones are 0 or 1."""
     now = walk.active(given)
     chance, noise = jax.random.split(jax.random.fold_in(given.key, walk.step))
     mass = probabilities.sum(axis=1)
-    marks = jax.random.uniform(chance, (len(mass), 1), probabilities.dtype) * mass[:, None]
-    action = (jnp.cumsum(probabilities, axis=1) <= marks).sum(axis=1).clip(0, probabilities.shape[1] - 1)
+    if certain:
+        # What a draw would give, without the random numbers for it.
+        action = probabilities.argmax(axis=1)
+    else:
+        marks = jax.random.uniform(chance, (len(mass), 1), probabilities.dtype) * mass[:, None]
+        action = (jnp.cumsum(probabilities, axis=1) <= marks).sum(axis=1).clip(0, probabilities.shape[1] - 1)
     chosen = (walk.step == 0) & (given.first >= 0)
     action = jnp.where(chosen, given.first, action)
     following, rewards, ending = model.step(jnp.asarray(walk.states), action, noise)
@@ -149,14 +175,15 @@ _Walker = Callable[[_Walk, _Conditions], _Walk]
 
 def _walk_compiled(policy: ObservationPolicy, model: ContinuousModel) -> _Walker:
     """The whole walk, policy included, in one compiled loop."""
-    follow = compiled(policy, model.labels)
-    return lambda walk, given: _looped(model, follow, walk, given)
+    follow, parts = compiled(policy, model.labels), _Once.of(model)
+    return lambda walk, given: _looped(parts, follow, certain(policy), walk, given)
 
 
 @eqx.filter_jit
-def _looped(model: ContinuousModel, follow: Callable[[Array], Array], walk: _Walk, given: _Conditions) -> _Walk:
+def _looped(parts: _Once, follow: Callable[[Array], Array], certain: bool, walk: _Walk, given: _Conditions) -> _Walk:
+    model = parts.together()
     return jax.lax.while_loop(
         lambda now: now.worthwhile(given),
-        lambda now: _advanced(model, now, given, follow(jnp.asarray(now.states))),
+        lambda now: _advanced(model, now, given, follow(jnp.asarray(now.states)), certain),
         walk,
     )

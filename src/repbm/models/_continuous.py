@@ -15,9 +15,10 @@ from repbm.models._model import Model, ModelValues
 from repbm.models._novelty import first_novel_steps
 from repbm.models._rollout import roll_out
 from repbm.models.dynamics._base import Dynamics
+from repbm.models.dynamics._functions import NetworkDynamics
 from repbm.models.parts._noise import Noise
-from repbm.models.parts._part import static
-from repbm.models.parts._reward import Reward
+from repbm.models.parts._part import one_and_the_same, static
+from repbm.models.parts._reward import NetworkReward, Reward
 from repbm.models.parts._reward_noise import RewardNoise
 from repbm.models.parts._saturation import Saturation
 from repbm.models.parts._termination import Termination
@@ -70,11 +71,17 @@ class ContinuousModel(Model):
     ]:
         """The next states, the rewards, and the probabilities that the episode ends there."""
         rows = module_of(states).arange(states.shape[0])
-        following = self.dynamics.taken(states, actions)
+        both = _telling_both(self.dynamics, self.reward)
+        if both is None:
+            following, rewards = self.dynamics.taken(states, actions), None
+        else:
+            predicted = both.network.predicted(states)
+            following, rewards = both.moved(states, predicted)[rows, actions], predicted[rows, actions, 0]
         if self.noise is not None:
             following = following + self.noise.draw(key, actions, states)
         following = self.saturation(following)
-        rewards = self.reward(states, following)[rows, actions]
+        if rewards is None:
+            rewards = self.reward(states, following)[rows, actions]
         ending = self.termination.ending(following if self.ends_on_arrival else states, actions)
         return following, rewards, ending
 
@@ -186,6 +193,13 @@ class ContinuousModel(Model):
         generator = stream(seed, "support-probability")
         first = first_novel_steps(self, data, policy, states, horizon, rules, generator)
         return (first == horizon).astype(np.float64)
+
+
+def _telling_both(dynamics: Dynamics, reward: Reward) -> NetworkDynamics | None:
+    """The dynamics, where their network is that of the rewards, too: it is asked once for both."""
+    if type(dynamics) is not NetworkDynamics or type(reward) is not NetworkReward:
+        return None
+    return dynamics if one_and_the_same(dynamics.network, reward.network) else None
 
 
 def _first_actions(

@@ -63,4 +63,10 @@ class NetworkDynamics(Dynamics):
     compiled = True
 
     def __call__(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch actions dimensions"]:
-        return states[:, None] + self.network.outcomes(self.network.features(states))[..., 1:]
+        return self.moved(states, self.network.predicted(states))
+
+    def moved(
+        self, states: Float[AnyArray, "batch dimensions"], predicted: Float[AnyArray, "batch actions outputs"]
+    ) -> Float[AnyArray, "batch actions dimensions"]:
+        """The same, where it is known already what the network predicts."""
+        return states[:, None] + predicted[..., 1:]

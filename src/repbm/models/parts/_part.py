@@ -46,18 +46,34 @@ PartLike = TypeVar("PartLike", bound=Part)
 
 
 def cast(part: PartLike, dtype: type[np.floating]) -> PartLike:
-    """The same part with all its numbers in this precision."""
-    names = array_fields(type(part))
-    return dataclasses.replace(part, **{name: _cast(getattr(part, name), dtype) for name in names})
+    """The same part with all its numbers in this precision; what stands in two places of it is still one array."""
+    return _cast(part, dtype, {})
 
 
-def _cast(value: Any, dtype: type[np.floating]) -> Any:
+def _cast(value: Any, dtype: type[np.floating], done: dict[int, Any]) -> Any:
     if isinstance(value, Part):
-        return cast(value, dtype)
+        names = array_fields(type(value))
+        return dataclasses.replace(value, **{name: _cast(getattr(value, name), dtype, done) for name in names})
     if isinstance(value, tuple | list):
-        return type(value)(_cast(item, dtype) for item in value)
+        return type(value)(_cast(item, dtype, done) for item in value)
     kind = getattr(value, "dtype", np.asarray(value).dtype if isinstance(value, float) else None)
-    return np.asarray(value, dtype) if kind is not None and np.issubdtype(kind, np.inexact) else value
+    if kind is None or not np.issubdtype(kind, np.inexact):
+        return value
+    return done.setdefault(id(value), np.asarray(value, dtype))
+
+
+def one_and_the_same(one: Any, other: Any) -> bool:
+    """Whether two parts, or what stands in them, are made of the very same arrays: then they say the same."""
+    if isinstance(one, Part):
+        kind = type(one)
+        return (
+            type(other) is kind
+            and all(getattr(one, name) == getattr(other, name) for name in static_fields(kind))
+            and all(one_and_the_same(getattr(one, name), getattr(other, name)) for name in array_fields(kind))
+        )
+    if isinstance(one, tuple | list):
+        return type(other) is type(one) and len(other) == len(one) and all(map(one_and_the_same, one, other))
+    return one is other
 
 
 def part_name(kind: type[Part]) -> str:

@@ -53,4 +53,4 @@ class NetworkReward(Reward):
         states: Float[AnyArray, "batch dimensions"],
         next_states: Float[AnyArray, "batch dimensions"],
     ) -> Float[AnyArray, "batch actions"]:
-        return self.network.outcomes(self.network.features(states))[..., 0]
+        return self.network.predicted(states)[..., 0]

@@ -12,6 +12,12 @@ from repbm.models.objectives._distances import IPM
 from repbm.models.training._networks import Network
 from repbm.models.training._rows import Members, Rows
 
+OneStep = tuple[Int[Array, ""], Int[Array, " batch"]]
+"""A step, and rows of it."""
+
+Sampled = tuple[Int[Array, " batch"], tuple[Int[Array, " strata"], Int[Array, "strata both"]] | None]
+"""Rows of all steps; steps to compare groups in, and the rows of both groups there."""
+
 
 def step_losses(network: Network, rows: Rows, index: Int[Array, " batch"]) -> Float[Array, " batch"]:
     """l_t of some rows: squared error of the reward, plus that of the change of state (a mean over dimensions)."""
@@ -37,11 +43,14 @@ class PaperBatches:
     batch: int = 64
     distances: tuple[IPM, ...] = ()
 
-    def __call__(self, network: Network, member: Members, rows: Rows, key: Array) -> Float[Array, ""]:
+    def drawn(self, member: Members, rows: Rows, key: Array) -> OneStep:
         which, within = jax.random.split(key)
         step = jnp.asarray(rows.chosen)[jax.random.randint(which, (), 0, rows.choices, jnp.int32)]
         first, end = jnp.asarray(rows.offsets)[step], jnp.asarray(rows.offsets)[step + 1]
-        index = jax.random.randint(within, (self.batch,), first, end, jnp.int32)
+        return step, jax.random.randint(within, (self.batch,), first, end, jnp.int32)
+
+    def __call__(self, network: Network, member: Members, rows: Rows, drawn: OneStep) -> Float[Array, ""]:
+        step, index = drawn
         weights = member.behavior + member.target * jnp.asarray(rows.marginal)[index]
         loss = (weights * step_losses(network, rows, index)).mean() + parameter_penalty(network, member)
         if self.distances:
@@ -66,25 +75,34 @@ class SampledBatches:
     strata: int = 4
     group: int = 32
 
-    def __call__(self, network: Network, member: Members, rows: Rows, key: Array) -> Float[Array, ""]:
+    def drawn(self, member: Members, rows: Rows, key: Array) -> Sampled:
         one, two, three = jax.random.split(key, 3)
         logged = jax.random.randint(one, (self.batch,), 0, rows.count, jnp.int32)
         followed = rows.factual_draws(two, self.batch)
         share = member.behavior / (member.behavior + member.target)
         places = (jnp.arange(self.batch) + 0.5) / self.batch
         index = jnp.where(places < share, logged, followed)
-        loss = step_losses(network, rows, index).mean() + parameter_penalty(network, member)
-        if self.distances:
-            keys = jax.random.split(three, self.strata)
-            loss += jax.vmap(lambda k: self._balance(network, member, rows, k))(keys).mean()
-        return loss
+        if not self.distances:
+            return index, None
+        return index, jax.vmap(lambda k: self._compared(rows, k))(jax.random.split(three, self.strata))
 
-    def _balance(self, network: Network, member: Members, rows: Rows, key: Array) -> Float[Array, ""]:
+    def _compared(self, rows: Rows, key: Array) -> tuple[Int[Array, ""], Int[Array, " both"]]:
         which, one, two = jax.random.split(key, 3)
         step = jnp.asarray(rows.compared)[jax.random.randint(which, (), 0, rows.comparisons, jnp.int32)]
-        index = jnp.concatenate(
+        return step, jnp.concatenate(
             [rows.factual_draws(one, self.group, step), rows.counterfactual_draws(two, self.group, step)]
         )
+
+    def __call__(self, network: Network, member: Members, rows: Rows, drawn: Sampled) -> Float[Array, ""]:
+        index, groups = drawn
+        loss = step_losses(network, rows, index).mean() + parameter_penalty(network, member)
+        if groups is not None:
+            loss += jax.vmap(lambda one: self._balance(network, member, rows, *one))(groups).mean()
+        return loss
+
+    def _balance(
+        self, network: Network, member: Members, rows: Rows, step: Int[Array, ""], index: Int[Array, " both"]
+    ) -> Float[Array, ""]:
         z = jnp.asarray(network.representation(jnp.asarray(rows.states)[index]))
         # A log in which nobody leaves the policy has no step to compare.
         here = jnp.where(rows.comparisons > 0, 1.0, 0.0).astype(z.dtype)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -22,11 +22,24 @@ from repbm.models.training._trees import known_to_jax
 _FAR = 1e3
 """A final loss so many times that of the start is no fit, even if it is still a number."""
 
-Loss = Callable[[Any, Any, Any, Array], Float[Array, ""]]
-"""(parameters, member, data, key) -> the loss of one random batch; hashable, like the judge."""
-
 Judge = Callable[[Any, Any, Any], Float[Array, ""]]
 """(parameters, member, held-out data) -> the risk by which the best epoch is chosen."""
+
+
+@runtime_checkable
+class Loss(Protocol):
+    """The loss of one random batch; hashable, like the judge.
+
+    Which rows are drawn does not depend on the parameters: those of all batches of an epoch are drawn together, before
+    its first step. They are looked up at their step: arithmetic on whole rows that were looked up before is compiled
+    otherwise, and rounded otherwise.
+    """
+
+    def drawn(self, member: Any, data: Any, key: Array, /) -> Any:
+        """The rows of a batch."""
+        ...
+
+    def __call__(self, parameters: Any, member: Any, data: Any, drawn: Any, /) -> Float[Array, ""]: ...
 
 
 class Schedule(ABC):
@@ -170,10 +183,10 @@ def _epoch(
     def one(state: _State, member: Any, key: Array) -> tuple[_State, Array]:
         dtype = state.best.dtype
 
-        def step(carry: tuple[Any, Any], place: tuple[Array, Array]) -> tuple[tuple[Any, Any], Array]:
+        def step(carry: tuple[Any, Any], place: tuple[Array, Any]) -> tuple[tuple[Any, Any], Array]:
             current, averages = carry
-            number, own = place
-            value, gradient = slope(current, member, data, own)
+            number, drawn = place
+            value, gradient = slope(current, member, data, drawn)
             direction, averages = optimizer.update(gradient, averages, current)
             share = (epoch * options.batches + number).astype(dtype) / (options.epochs * options.batches)
             rate = pace * options.learning_rate * options.schedule(share, state.misses)
@@ -182,8 +195,9 @@ def _epoch(
 
         begin = optimizer.init(state.parameters) if options.restart else state.optimizer
         own = jax.random.split(jax.random.fold_in(key, epoch), options.batches)
+        drawn = jax.vmap(partial(loss.drawn, member, data))(own)
         (moved, averages), values = jax.lax.scan(
-            step, (state.parameters, begin), (jnp.arange(options.batches, dtype=jnp.int32), own)
+            step, (state.parameters, begin), (jnp.arange(options.batches, dtype=jnp.int32), drawn)
         )
         mean = values.mean()
         score = mean if judge is None else judge(moved, member, held_out)

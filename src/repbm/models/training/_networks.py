@@ -180,3 +180,7 @@ class ScaledNetwork(Part):
 
     def outcomes(self, x: Float[AnyArray, "batch features"]) -> Float[AnyArray, "batch actions outputs"]:
         return self.core.outcomes(x) * self.units.outcome_spread + self.units.outcome_center
+
+    def predicted(self, states: Float[AnyArray, "batch dimensions"]) -> Float[AnyArray, "batch actions outputs"]:
+        """The reward and the change of state of every action."""
+        return self.outcomes(self.features(states))

@@ -50,11 +50,15 @@ class HalfEnded:
 
     batch: int = 64
 
-    def __call__(self, network: TerminationNetwork, member: None, arrivals: Arrivals, key: Array) -> Float[Array, ""]:
+    def drawn(self, member: None, arrivals: Arrivals, key: Array) -> Int[Array, " both"]:
         one, two = jax.random.split(key)
         last = jax.random.randint(one, (self.batch,), 0, arrivals.ends, jnp.int32)
         other = jax.random.randint(two, (self.batch,), arrivals.ends, arrivals.count, jnp.int32)
-        index = jnp.concatenate([last, other])
+        return jnp.concatenate([last, other])
+
+    def __call__(
+        self, network: TerminationNetwork, member: None, arrivals: Arrivals, index: Int[Array, " both"]
+    ) -> Float[Array, ""]:
         after, before = (network.scores(side[index]) for side in (arrivals.next_states, arrivals.states))
         signed = jnp.concatenate([jnp.where(arrivals.ended[index], after, -after), -before])
         return jnp.asarray(jax.nn.softplus(-signed).mean())
