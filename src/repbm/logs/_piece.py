@@ -48,18 +48,13 @@ class Piece:
         return self.chosen[0] if isinstance(self.chosen, tuple) else np.arange(self.start, self.stop)
 
 
-def pieces_of(
-    every: pl.DataFrame,
-    borders: Int[np.ndarray, " ends"],
-    together: bool,
-    chosen: pl.DataFrame | None,
-) -> list[Piece]:
-    """Parts of a log with these episodes, about the rows from each border to the next.
+def pieces_of(every: pl.DataFrame, rows: int, steps: int, together: bool, chosen: pl.DataFrame | None) -> list[Piece]:
+    """Parts of a log with these episodes and so many rows, each with about so many of them.
 
     With `chosen`, of these episodes alone: then a part has fewer rows. No part is empty. Episodes, chosen ones too, are
     in the order of their first rows.
     """
-    count, asked = len(borders) - 1, every if chosen is None else chosen
+    count, asked = -(-rows // steps), every if chosen is None else chosen
     if not together:
         shares = asked.select(_remainder(count)).to_series()
         sizes = np.bincount(shares.to_numpy().astype(np.int64), minlength=count)
@@ -67,10 +62,9 @@ def pieces_of(
         names = [None if chosen is None else chosen[EPISODE].filter(shares == k) for k in range(count)]
         found = [Piece(False, k, count, int(before[k]), int(sizes[k]), names[k]) for k in range(count)]
         return [piece for piece in found if piece.episodes]
-    begun = every["first"].to_numpy()
-    # An episode that a border cuts belongs to what follows, whose window is read anyway.
-    marks = begun[np.searchsorted(begun, borders[1:-1], "right") - 1]
-    borders = each_once(np.concatenate([[0], marks, borders[-1:]]))
+    ends = every["last"].to_numpy() + 1
+    marks = ends[np.searchsorted(ends, rows * np.arange(1, count) // count)]
+    borders = each_once(np.concatenate([[0], marks, [rows]]))
     firsts, lasts = (asked[name].to_numpy() for name in ("first", "last"))
     found = []
     for (start, stop), (low, high) in zip(

@@ -33,10 +33,9 @@ _COUNTED_ACTIONS = 4
 PART_STEPS = 1 << 19
 """So many steps are worked on together: each of their columns is small enough for memory to be used again."""
 _PARTS_READ = 2
-"""So many parts are read together: as many rows as writers put into a block of a file. To read some of them takes
-nearly as long as to read all."""
+"""So many parts are read together: as many rows as writers put into a block of a file (see `Windows`)."""
 _AT_ONCE = min(os.cpu_count() or 1, 4)
-"""So many such parts are in memory at a time: together less than a sample."""
+"""So many parts are in memory at a time: together less than a sample."""
 _COUNT = "action "
 _ROW, _FILE = "row of the scan", "file of the scan"
 
@@ -138,16 +137,13 @@ class Scan:
         Where the rows of every episode stand together they are pieces of the files; else every part is gathered from
         all of them, which takes longer.
         """
-        return pieces_of(self.episodes, borders_of(self._stored.counts, PART_STEPS), self.together, chosen)
+        return pieces_of(self.episodes, self.rows, PART_STEPS, self.together, chosen)
 
     def read_pieces(self, pieces: Sequence[Piece]) -> Iterator[pl.DataFrame]:
         """Their rows. The next piece is read while the caller works on one."""
-        if not self.together:
-            yield from ahead(partial(self.read_piece, piece) for piece in pieces)
-            return
-        windows = self._windows(pieces)
-        for piece, frame in zip(pieces, ahead(partial(windows.rows, piece) for piece in pieces), strict=True):
-            yield piece.kept(frame)
+        windows = self._windows(pieces) if self.together else None
+        read = self.read_piece if windows is None else lambda piece: piece.kept(windows.rows(piece))
+        yield from ahead(partial(read, piece) for piece in pieces)
 
     def read_piece(self, piece: Piece) -> pl.DataFrame:
         """Its rows, wherever that is: nothing else of the scan needs to be known."""
