@@ -46,26 +46,24 @@ def runs(stretches: Iterable[Stretch | None]) -> pl.DataFrame | None:
     `stretches` are all rows in order. None where some name is empty, or comes again after another one or in another
     file: those episodes must be gathered.
     """
-    found: list[Stretch] = []
-    begins: list[np.ndarray] = []
+    names: list[pl.Series] = []
+    tables: list[np.ndarray] = []
     before = None
     for stretch in stretches:
         if stretch is None:
             return None
-        begins.append(np.arange(len(stretch.names)) > 0)
-        begins[-1][0] = before != (stretch.file, stretch.names[0])
+        # An episode in two stretches is put together.
+        goes_on = before == (stretch.file, stretch.names[0])
+        if goes_on:
+            tables[-1][:, -1] += stretch.table[:, 0]
         before = stretch.file, stretch.names[-1]
-        found.append(stretch)
-    fresh = np.concatenate(begins)
-    begun, others = np.flatnonzero(fresh), np.flatnonzero(~fresh)
-    called = pl.concat([stretch.names for stretch in found]).gather(begun)
+        if len(stretch.names) > goes_on:
+            names.append(stretch.names.slice(int(goes_on)))
+            tables.append(stretch.table[:, int(goes_on) :])
+    called = pl.concat(names)
     if not _rising(called) and called.n_unique() < len(called):
         return None
-    # An episode in two stretches is put together.
-    every = np.concatenate([stretch.table for stretch in found], axis=1)
-    table = every[:, begun]
-    np.add.at(table.T, np.searchsorted(begun, others) - 1, every.T[others])
-    length, *actions, rows = table
+    length, *actions, rows = np.concatenate(tables, axis=1)
     last = np.cumsum(rows) - 1
     counted = {f"action {k}": count for k, count in enumerate(actions)}
     places = {"first": last - rows + 1, "last": last, "rows": rows}
