@@ -81,12 +81,15 @@ class Critics:
     def for_all_steps(self, specs: Iterable[EstimatorSpec], case: Case) -> dict[str, WholeModel]:
         """How the models behind these estimators are fitted to more episodes than this log has, by the names of their
         critics; of one that no policy changes once."""
+        leaning = [spec for spec in specs if spec.critic is not None and not spec.critic_softening]
+        if not leaning:
+            return {}  # what loads critics takes as long as weighing ten million steps
         from repbm.critics import ModelCriticKind, WholeModel
 
         found = {}
-        for spec in specs:
-            kind = None if spec.critic is None else critic_kind(spec.critic)
-            if not isinstance(kind, ModelCriticKind) or spec.critic_softening:
+        for spec in leaning:
+            kind = critic_kind(spec.critic)
+            if not isinstance(kind, ModelCriticKind):
                 continue
             fitted = self.for_estimator(spec, case)
             whole = None

@@ -185,6 +185,11 @@ def whole(series: pl.Series) -> pl.Series:
     return series.cast(pl.Int64) if every else series
 
 
+def has_fractions(series: pl.Series) -> bool:
+    """Whether it is seen from the first ones that a column holds other than whole numbers."""
+    return series.dtype.is_float() and not is_whole(series.head(_FIRST).fill_nan(None)).all()
+
+
 def is_whole(series: pl.Series) -> pl.Series:
     """Where a column of floats holds a whole number, or nothing."""
     return (series.is_finite() & (series == series.floor()) & (series.abs() < 2**53)).fill_null(True)

@@ -9,7 +9,7 @@ import numpy as np
 from repbm.core import EncodingRules, InputError
 from repbm.data import Categorical, Encoding, Trajectories
 from repbm.logs._coded import as_words, check_coded, coded_layout
-from repbm.logs._columns import Columns, whole
+from repbm.logs._columns import Columns, has_fractions, whole
 from repbm.logs._ends import checked_ends, column_of, endings
 from repbm.logs._faults import Faults
 from repbm.logs._layout import Asked, Layout
@@ -175,6 +175,7 @@ def _behavior(at: Columns, name: str) -> np.ndarray:
 
 
 def _kept(at: Columns, name: str) -> Categorical | np.ndarray:
-    if whole(at.series(name)).dtype.is_float():
+    series = at.series(name)
+    if has_fractions(series) or whole(series).dtype.is_float():
         return at.numbers(name).astype(np.float64, copy=False)
     return at.labels(name, "a policy's action")

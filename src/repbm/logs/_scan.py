@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from pathlib import Path
@@ -26,13 +26,16 @@ from repbm.logs._runs import Stretch, runs
 from repbm.logs._stored_rows import StoredRows, count_of, head_of
 from repbm.logs._tables import Source, Table
 from repbm.logs._typed import typed
+from repbm.logs._windows import Windows, borders_of
 
 _COUNTED_ACTIONS = 4
 """The most frequent actions, by which a sample is spread."""
 PART_STEPS = 1 << 19
 """So many steps are worked on together: each of their columns is small enough for memory to be used again."""
+_PARTS_READ = 2
+"""So many parts are read together: as many rows as writers put into a block of a file (see `Windows`)."""
 _AT_ONCE = min(os.cpu_count() or 1, 4)
-"""So many such parts are in memory at a time: together less than a sample."""
+"""So many parts are in memory at a time: together less than a sample."""
 _COUNT = "action "
 _ROW, _FILE = "row of the scan", "file of the scan"
 
@@ -110,14 +113,16 @@ class Scan:
     def _taken_along(self, chosen: pl.DataFrame, along: Along) -> pl.DataFrame:
         """The rows of these episodes, whose own stand together."""
         firsts, lasts = chosen["first"].to_numpy(), chosen["last"].to_numpy()
+        pieces = self.pieces()
+        windows = self._windows(pieces)
 
         def work(piece: Piece) -> tuple[pl.DataFrame, Callable[[], None]]:
-            frame = self.read_piece(piece)
+            frame = windows.rows(piece)
             own = slice(*np.searchsorted(firsts, [piece.start, piece.stop]))
             return rows_between(frame, piece.start, firsts[own], lasts[own]), along(frame, piece.before)
 
         taken = []
-        for mine, add in ahead((partial(work, piece) for piece in self.pieces()), _AT_ONCE):
+        for mine, add in ahead((partial(work, piece) for piece in pieces), _AT_ONCE):
             taken.append(mine)
             add()
         return pl.concat(taken)
@@ -134,9 +139,11 @@ class Scan:
         """
         return pieces_of(self.episodes, self.rows, PART_STEPS, self.together, chosen)
 
-    def read_pieces(self, pieces: Iterable[Piece]) -> Iterator[pl.DataFrame]:
+    def read_pieces(self, pieces: Sequence[Piece]) -> Iterator[pl.DataFrame]:
         """Their rows. The next piece is read while the caller works on one."""
-        yield from ahead(partial(self.read_piece, piece) for piece in pieces)
+        windows = self._windows(pieces) if self.together else None
+        read = self.read_piece if windows is None else lambda piece: piece.kept(windows.rows(piece))
+        yield from ahead(partial(read, piece) for piece in pieces)
 
     def read_piece(self, piece: Piece) -> pl.DataFrame:
         """Its rows, wherever that is: nothing else of the scan needs to be known."""
@@ -266,6 +273,11 @@ class Scan:
             for start in range(first, first + count, PART_STEPS):
                 yield partial(look, file, start, min(start + PART_STEPS, first + count))
             first += count
+
+    def _windows(self, pieces: Iterable[Piece]) -> Windows:
+        """The rows of these, which stand together, read where this scan is."""
+        borders = borders_of(self._stored.counts, _PARTS_READ * PART_STEPS)
+        return Windows(lambda start, stop: self._stored.between(start, stop, self.columns), borders, pieces)
 
     @cached_property
     def _stored(self) -> StoredRows:

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from repbm.core import InputError
-from repbm.data import indices
 from repbm.logs._columns import is_whole, whole
 from repbm.logs._layout import Layout
 from repbm.logs._tables import Table
@@ -37,8 +36,9 @@ def structure(table: Table, layout: Layout, gaps: bool = False) -> Structure:
     starts = _borders(episodes)
     closing = _closing_rows(table, layout)
     step = None if layout.step is None else _steps(table, layout.step, closing)
-    order = None
-    if _comes_again(episodes[starts]) or (step is not None and _disordered(step, starts)):
+    order, plain = None, step is not None and _counts_up(step, starts)
+    if _comes_again(episodes[starts]) or (step is not None and not plain and _disordered(step, starts)):
+        plain = False
         if step is None:
             _interleaved(table, episodes, starts, names)
         assert step is not None
@@ -47,7 +47,7 @@ def structure(table: Table, layout: Layout, gaps: bool = False) -> Structure:
         closing = None if closing is None else closing[order]
         starts = _borders(episodes)
     ends = np.concatenate([starts[1:], [table.rows]])
-    if step is not None:
+    if step is not None and not plain:
         _consecutive(table, step, starts, ends, order, episodes, names, layout.step or "step", gaps)
     labels = names[episodes[starts]]
     if closing is None or not closing.any():
@@ -92,7 +92,9 @@ def _episodes(table: Table, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
             return array, np.arange(high + 1)
         # Of rows that stand together one is enough: sorting all of them takes many times as long.
         starts = _borders(array)
-        distinct, codes = np.unique(array[starts], return_inverse=True)
+        heads = array[starts]
+        rising = (heads[1:] > heads[:-1]).all()
+        distinct, codes = (heads, np.arange(len(heads))) if rising else np.unique(heads, return_inverse=True)
         return np.repeat(codes, np.diff(starts, append=len(array))), distinct
     if series.dtype.is_float():
         row = int(np.flatnonzero(~is_whole(series).to_numpy())[0])
@@ -163,6 +165,18 @@ def _closing_rows(table: Table, layout: Layout) -> np.ndarray | None:
     return action.is_null().to_numpy() if action.null_count() else None
 
 
+def _counts_up(step: np.ndarray, starts: np.ndarray) -> bool:
+    """Whether steps count up by 1 from the same first number, 0 or 1, in every run of rows of an episode."""
+    first, ends = step[0], np.append(starts[1:], len(step))
+    if first not in (0, 1) or not (step[starts] == first).all():
+        return False
+    if not (step[ends - 1] == ends - starts - 1 + int(first)).all():
+        return False  # narrow numbers would begin anew unseen
+    follows = step[1:] - step[:-1] == 1
+    follows[starts[1:] - 1] = True
+    return bool(follows.all())
+
+
 def _disordered(step: np.ndarray, starts: np.ndarray) -> bool:
     rising = step[1:] > step[:-1]
     rising[starts[1:] - 1] = True
@@ -209,7 +223,7 @@ def _consecutive(
 ) -> None:
     """Steps count up by 1 from the same first number, 0 or 1, in every episode; with gaps they only differ."""
     first = int(step[starts].min())
-    if first in (0, 1) and np.array_equal(step, indices(np.append(starts, len(step))) + first):
+    if order is not None and _counts_up(step, starts):
         return
     gaps = gaps or typed(table.columns[name]).dtype.is_temporal()
     gap = step[1:] == step[:-1] if gaps else step[1:] != step[:-1] + 1
