@@ -60,7 +60,7 @@ def _evaluated(log: Any, names: list[str], memory: float | None = 1.5e6, engine:
     )
 
 
-@pytest.mark.parametrize("kind", ["together", "shuffled"])
+@pytest.mark.parametrize("kind", [pytest.param("together", marks=pytest.mark.slow), "shuffled"])
 def test_rows_rest_on_all_episodes_as_in_memory(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("repbm.logs._scan.PART_STEPS", 700)
     table, path = _worded(), tmp_path / "log.parquet"
@@ -100,7 +100,9 @@ def _outside(path: Path) -> int:
     return next(k for k in range(400) if k not in inside)
 
 
-@pytest.mark.parametrize("few", [False, True], ids=["three wards", "two wards"])
+@pytest.mark.parametrize(
+    "few", [pytest.param(False, marks=pytest.mark.slow, id="three wards"), pytest.param(True, id="two wards")]
+)
 def test_a_word_that_the_sample_lacks_is_another(tmp_path: Path, few: bool) -> None:
     """And is named; the others are coded as they are without it."""
     table, path = _worded(), tmp_path / "log.parquet"

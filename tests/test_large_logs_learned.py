@@ -42,7 +42,10 @@ def _evaluated(log: Any, estimators: list[str] = _NAMES, engine: Any = None, **m
     )
 
 
-@pytest.fixture(params=["together", "shuffled", "named", "rows"])
+_EACH = ("together", "named", "shuffled", "rows")
+
+
+@pytest.fixture(params=[pytest.param(kind, marks=pytest.mark.slow) for kind in _EACH[:2]] + list(_EACH[2:]))
 def stored(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, pl.DataFrame]:
     """Episodes in order, rows in any order, episodes that are named by words, and episodes of one row."""
     table = _table(probability=False)
@@ -125,6 +128,7 @@ def test_the_answer_is_corrected_by_all_episodes(stored: tuple[Path, pl.DataFram
     assert f"from all {len(data)} episodes; values are learned from {len(sample)} of" in found["note"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [True, False], ids=["logged", "learned"])
 def test_more_episodes_that_correct_leave_less_chance(tmp_path: Path, known: bool) -> None:
     """Of a log of 4,000 episodes about 400 teach, and 400 or all correct: the error is that of so many."""
@@ -157,7 +161,7 @@ def test_more_episodes_that_correct_leave_less_chance(tmp_path: Path, known: boo
         assert abs(row["value"] - truth) < 4.5 * np.hypot(row["std_error"], noise)
 
 
-@pytest.mark.parametrize("kind", ["together", "shuffled"])
+@pytest.mark.parametrize("kind", [pytest.param("together", marks=pytest.mark.slow), "shuffled"])
 def test_of_a_very_large_log_evenly_spread_episodes_are_asked(tmp_path: Path, kind: str) -> None:
     table = _table(probability=False)
     table = table if kind == "together" else table.sample(fraction=1, shuffle=True, seed=1)
@@ -185,7 +189,9 @@ def test_an_action_that_the_sample_lacks_leaves_rows_to_the_sample(tmp_path: Pat
 
 
 @pytest.mark.parametrize("engine", ["processes", pytest.param("ray", marks=pytest.mark.slow)], ids=["processes", "ray"])
-@pytest.mark.parametrize("probability", [True, False], ids=["logged", "learned"])
+@pytest.mark.parametrize(
+    "probability", [pytest.param(True, marks=pytest.mark.slow, id="logged"), pytest.param(False, id="learned")]
+)
 def test_all_engines_sum_alike(tmp_path: Path, probability: bool, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bit for bit: parts are tasks, and are added in their order."""
     if engine == "ray":

@@ -51,7 +51,7 @@ def _places(episodes: int = 400) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("certain", [False, True], ids=["drawn", "certain"])
-@pytest.mark.parametrize("kind", ["together", "shuffled"])
+@pytest.mark.parametrize("kind", [pytest.param("together", marks=pytest.mark.slow), "shuffled"])
 def test_rows_are_those_of_a_model_fitted_to_the_whole_log(tmp_path: Path, certain: bool, kind: str) -> None:
     table, path = _table(), tmp_path / "log.parquet"
     rows = table if kind == "together" else table.sample(fraction=1, shuffle=True, seed=1)

@@ -76,6 +76,7 @@ def test_regions_need_no_straight_edges(inside) -> None:
     assert sum(region.logged for region in regions) < 0.1 * sum(region.steps for region in regions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.15, 0.5])
 def test_chance_alone_is_no_region(rate: float) -> None:
     """30 logs in which every step is treated with the same probability: at most one may be suspected."""
