@@ -5,6 +5,7 @@ What tests would do again and again without telling anything new is done once.""
 from __future__ import annotations
 
 import functools
+import gc
 import os
 from collections.abc import Generator
 from pathlib import Path
@@ -25,6 +26,14 @@ fitted_once.install()
 # The program's commands and all their options are made anew for every command otherwise, as each is a process.
 typer.main.get_command = functools.cache(typer.main.get_command)
 types_at_run_time.install(("data", "policies", "estimators", "inference", "critics", "domains", "models"))
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by then stays to the end: to look through it again and again for garbage takes a twentieth of the
+    time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
 
 
 @pytest.fixture(autouse=True)

@@ -17,8 +17,9 @@ from repbm.cli._main import app
 from tests.pages import Reader, alike, blocks, check
 
 ROOT = Path(__file__).parent.parent
-LONG = ("examples.md", "scaling.md")
-"""Pages that simulate patients, or start processes and a cluster: they take a third of the time of all pages."""
+LONG = ("examples.md", "extending.md", "scaling.md")
+"""Pages that simulate patients, fit everything in many ways, or start processes and a cluster: they take half of the
+time of all pages."""
 DOCS = [
     pytest.param(page, marks=pytest.mark.slow, id=page.name) if page.name in LONG else pytest.param(page, id=page.name)
     for page in sorted((ROOT / "docs").glob("*.md"))

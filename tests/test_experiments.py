@@ -273,6 +273,7 @@ def test_the_hiv_experiment_is_the_published_one() -> None:
     assert figures["rmse_individual"].null_count() == 5
 
 
+@pytest.mark.slow
 def test_a_small_hiv_run(tmp_path: Path) -> None:
     """Twelve patients for twelve steps, a row of every kind; stored, and a table of shares."""
     preset = PaperSettings(8, layers=2, alpha=0.1, batch=8, epochs=2, batches=5, standard_rewards=True)

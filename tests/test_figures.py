@@ -47,6 +47,7 @@ def test_what_has_a_place_on_a_logarithmic_axis(table: pl.DataFrame) -> None:
     assert _kinds(table.head(1)) == [PUBLISHED, OURS]
 
 
+@pytest.mark.slow
 def test_the_same_table_is_the_same_picture(table: pl.DataFrame) -> None:
     for figure in (errors_figure, alpha_figure):
         assert figure(table) == figure(table) != figure(table.head(2))

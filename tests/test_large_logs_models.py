@@ -81,7 +81,8 @@ def test_the_sample_is_scaled_as_in_a_fit_to_it(certain: bool) -> None:
     assert expected.max() > 1.5
 
 
-@pytest.mark.parametrize("engine", ["processes", pytest.param("ray", marks=pytest.mark.slow)], ids=["processes", "ray"])
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["processes", "ray"])
 def test_all_engines_fit_alike(tmp_path: Path, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bit for bit; and however the log is cut, to rounding."""
     if engine == "ray":
@@ -120,6 +121,7 @@ def test_tables_count_all_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert "but for" not in row["note"]
 
 
+@pytest.mark.slow
 def test_of_a_very_large_log_some_steps_fit(tmp_path: Path) -> None:
     path, table = tmp_path / "log.parquet", _table()
     table.write_parquet(path, row_group_size=300)
@@ -131,6 +133,7 @@ def test_of_a_very_large_log_some_steps_fit(tmp_path: Path) -> None:
     assert "fitted to" not in row["note"]
 
 
+@pytest.mark.slow
 def test_what_no_policy_changes_is_fitted_once(tmp_path: Path) -> None:
     path = tmp_path / "log.parquet"
     _table().write_parquet(path, row_group_size=300)

@@ -408,6 +408,7 @@ def test_the_termination_network_finds_the_edge() -> None:
     assert (found == ended)[clear].mean() > 0.85
 
 
+@pytest.mark.slow
 def test_an_end_at_the_horizon_is_none_as_published() -> None:
     data = logged(23, episodes=40, length=3).data
     data = replace(data, terminated=np.ones(len(data), dtype=bool))

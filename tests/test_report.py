@@ -164,6 +164,7 @@ def test_a_backtest_of_a_good_model_agrees_with_the_log() -> None:
     assert sum(count for *_, count in found.bins()) == len(found.predicted) == 256
 
 
+@pytest.mark.slow
 def test_many_individuals_are_a_sample_and_said_to_be() -> None:
     known, behavior = world()
     log = known.collect(behavior, SHOWN_INDIVIDUALS + 5000, stream(2, "log"))
