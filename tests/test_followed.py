@@ -14,7 +14,7 @@ from repbm.doctor._amounts import rarest_amount
 from repbm.estimators import Case
 from repbm.policies import CallablePolicy
 
-STATES_ALONE = Thresholds(history=HistoryRules(evidence=np.inf))
+STATES_ALONE = Thresholds(history=HistoryRules(evidence=np.inf, leaning_evidence=np.inf))
 """Nothing is looked for in what came before."""
 
 

@@ -18,7 +18,7 @@ from repbm.critics._history_critic import HistoryCritic, with_history
 from repbm.critics._initial_regression import initial_features
 from repbm.critics._logged_values import LoggedValues, logged_case, of_other_folds, without_fold
 from repbm.critics._marginal import CrossFittedValues
-from repbm.critics._markov import history_tells
+from repbm.critics._markov import StatesTold
 from repbm.critics._model_critic import ModelCritic
 from repbm.critics._state_ratio import fit_state_ratio
 from repbm.critics._value_critic import ActionValueCritic
@@ -53,7 +53,8 @@ class MarginalFit:
     @cached_property
     def history(self) -> History | None:
         """What came before, where it matters."""
-        return self._once("history", lambda: history_tells(self.asked, self.seed, self.thresholds.history))
+        told = self._once("told", lambda: StatesTold.of(self.asked, self.seed, self.thresholds.history))
+        return None if told is None else told.history(self.asked)
 
     @cached_property
     def case(self) -> Case:
@@ -132,7 +133,9 @@ class MarginalFit:
 
     def _logged_without(self, fold: int) -> ActionValueCritic:
         individuals = self.thresholds.individuals
-        return self._once(fold, lambda: self._fitted(without_fold(self.now, self.folds, fold, individuals)))
+        # What came before matters to some policies, and not to others.
+        key = "logged", fold, self.history is None
+        return self._once(key, lambda: self._fitted(without_fold(self.now, self.folds, fold, individuals)))
 
     def _once(self, what: Hashable, make: Callable[[], _T]) -> _T:
         """Made for the first policy on the same log, with the same question."""

@@ -19,18 +19,47 @@ _EXACT = 1e-6
 """Where states tell all but this share of the variation of what follows, nothing is left for what came before."""
 
 
-def history_tells(case: Case, seed: int, rules: HistoryRules) -> History | None:
-    """What came before, where that tells more of what follows than time, state and action do; else None.
+@dataclass(frozen=True, eq=False)
+class StatesTold:
+    """What the states of a log tell of what follows, and what came before them: no policy changes it."""
 
-    Where states hold all that matters, that is never so (the Markov property), and further columns only add noise.
-    Tables have no further columns.
-    """
-    data = case.data
-    chosen = spread_episodes(data, rules.most_steps)
-    part = case if chosen is None else case.take(chosen)
-    if len(part.data) < rules.fewest_episodes or data.longest < 2 or few_states(data):
-        return None
-    return _Prediction(part, seed, rules).telling(History.of(data))
+    missed: Float[np.ndarray, " steps"]
+    """What time, state and action do not tell, of the steps of the `chosen` episodes."""
+    chosen: Int[np.ndarray, " some"] | None
+    """Of a long log; None for all."""
+    before: History
+    """The columns of what came before that go most with it, and what was done."""
+    enough: bool
+    """Whether these tell more of what follows, whatever the policy."""
+    seed: int
+    rules: HistoryRules
+
+    @classmethod
+    def of(cls, case: Case, seed: int, rules: HistoryRules) -> StatesTold | None:
+        """None where nothing came before, or where it is not looked for: tables have no further columns."""
+        data = case.data
+        chosen = spread_episodes(data, rules.most_steps)
+        part = case if chosen is None else case.take(chosen)
+        if len(part.data) < rules.fewest_episodes or data.longest < 2 or few_states(data):
+            return None
+        prediction = _Prediction(part, seed, rules)
+        if not prediction.rows_tell:
+            return None
+        before, enough = prediction.telling(History.of(data))
+        return cls(prediction.missed, chosen, before, enough, seed, rules)
+
+    def history(self, case: Case) -> History | None:
+        """What came before, where that matters to the policy of the case; else None.
+
+        It does where it tells more of what follows than time, state and action do. Where states hold all that matters
+        that is never so (the Markov property), and further columns only add noise. A small log sooner tells what a
+        policy makes of it: those who earlier did what the policy does fare otherwise than their states tell.
+        """
+        if self.enough:
+            return self.before
+        part = case if self.chosen is None else case.take(self.chosen)
+        errors = _Prediction(part, self.seed, self.rules, self.missed).leaning
+        return self.before if abs(errors) > self.rules.leaning_evidence else None
 
 
 def unexpected(case: Case, seed: int, rules: HistoryRules) -> Float[np.ndarray, " steps"]:
@@ -49,6 +78,8 @@ class _Prediction:
     case: Case
     seed: int
     rules: HistoryRules
+    known_missed: Float[np.ndarray, " steps"] | None = None
+    """What it misses, where that is known already."""
 
     @cached_property
     def folds(self) -> Int[np.ndarray, " steps"]:
@@ -101,6 +132,8 @@ class _Prediction:
 
     @cached_property
     def missed(self) -> Float[np.ndarray, " steps"]:
+        if self.known_missed is not None:
+            return self.known_missed
         from sklearn.ensemble import HistGradientBoostingRegressor
 
         rows, result = np.flatnonzero(self.known), np.zeros(len(self.targets))
@@ -118,37 +151,74 @@ class _Prediction:
             result[rows[own]] = y[own] - trees.fit(inputs[~own], y[~own]).predict(inputs[own])
         return result
 
-    def telling(self, history: History) -> History | None:
-        """The columns of history that tell more of what follows; None where, together, they do not."""
-        data = self.case.data
-        rows = np.flatnonzero(self.known & (data.steps > 0))
+    @cached_property
+    def later(self) -> Int[np.ndarray, " some"]:
+        """The steps before which something came."""
+        return np.flatnonzero(self.known & (self.case.data.steps > 0))
+
+    @property
+    def rows_tell(self) -> bool:
+        """Whether there is something left to tell, in every fold."""
+        rows = self.later
         if len(np.unique(self.folds[rows])) < self.rules.folds:
-            return None
-        y = self.missed[rows]
-        size = float(y.std())
-        if not size > _EXACT * float(self.targets[rows].std()):
-            return None
-        y = np.clip(y / size, -_LARGEST, _LARGEST)
+            return False
+        return float(self.missed[rows].std()) > _EXACT * float(self.targets[rows].std())
+
+    @cached_property
+    def rest(self) -> Float[np.ndarray, " some"]:
+        """What is missed of later steps, in standard deviations, without what states tell of that."""
+        return self._scaled_missed - self._plain.told(self._scaled_missed)
+
+    @cached_property
+    def _scaled_missed(self) -> Float[np.ndarray, " some"]:
+        y = self.missed[self.later]
+        return np.clip(y / float(y.std()), -_LARGEST, _LARGEST)
+
+    @cached_property
+    def _plain(self) -> FoldRegression:
+        return self._regression(self.features, self.later)
+
+    def telling(self, history: History) -> tuple[History, bool]:
+        """The columns of history that go with what follows, and what was done; and whether all tell more of it."""
+        rows, data = self.later, self.case.data
         before = _scaled(history.columns(data)[0])
         more = np.hstack([before, *(before * each[:, None] for each in self.taken.T[1:])])
-        plain = self._regression(self.features, rows)
-        rest = y - plain.told(y)
         knowing = self._regression(np.hstack([self.features, more]), rows)
-        if self._standard_errors(rows, rest**2 - (y - knowing.told(y)) ** 2) <= self.rules.evidence:
-            return None
-        each = [self._standard_errors(rows, rest * (column - plain.told(column))) for column in before[rows].T]
-        kept = np.flatnonzero(np.abs(each) > self.rules.column_evidence)
-        return history.only(kept) if len(kept) else history
+        left = self._scaled_missed - knowing.told(self._scaled_missed)
+        enough = self._standard_errors(self.rest**2 - left**2) > self.rules.evidence
+        each = [self._standard_errors(self.rest * (column - self._plain.told(column))) for column in before[rows].T]
+        kept = np.abs(each) > self.rules.column_evidence
+        if self.taken.shape[1] <= self.rules.most_actions:
+            kept[history.actions(data)] = True
+        return (history.only(np.flatnonzero(kept)) if kept.any() else history), enough
+
+    @property
+    def leaning(self) -> float:
+        """How far the mean over episodes of sum_t discount^t rho_t (S_t - E[S_t | t, s_t, a_t]) d_t is from 0.
+
+        In standard errors; rho = pi / mu, d what is missed, and S_t = sum_{k < t} (rho_k - 1): to first order what the
+        product of all ratios before the step is more than 1. The states tell all, and it is 0, or what is fitted to
+        them is biased by about so much; products themselves vary far more.
+        """
+        case, data, rows = self.case, self.case.data, self.later
+        assert data.behavior is not None
+        ratio = case.decisions.logged(slice(None)) / data.behavior
+        before = np.cumsum(ratio - 1) - (ratio - 1)
+        lead = (before - np.repeat(before[data.starts], data.lengths))[rows]
+        lead = lead - self._plain.told(lead)
+        # Where the policy does what hardly anybody did, products overflow, and nothing is told.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._standard_errors(case.discount ** data.steps[rows] * ratio[rows] * lead * self.rest)
 
     def _regression(self, x: np.ndarray, rows: np.ndarray | slice) -> FoldRegression:
         return FoldRegression(x[rows], self.folds[rows], self.rules.penalties)
 
-    def _standard_errors(self, rows: np.ndarray, terms: np.ndarray) -> float:
-        """How far the mean of the sums of episodes is from 0."""
+    def _standard_errors(self, terms: np.ndarray) -> float:
+        """How far the mean over episodes of sums over their later steps is from 0."""
         data = self.case.data
-        sums = np.bincount(np.repeat(np.arange(len(data)), data.lengths)[rows], terms, len(data))
+        sums = np.bincount(np.repeat(np.arange(len(data)), data.lengths)[self.later], terms, len(data))
         spread = float(sums.std(ddof=1))
-        return float(sums.mean()) / (spread / np.sqrt(len(sums))) if spread > 0 else 0.0
+        return float(sums.mean() / (spread / np.sqrt(len(sums)))) if spread > 0 else 0.0
 
 
 def _scaled(columns: Float[np.ndarray, "steps columns"]) -> Float[np.ndarray, "steps columns"]:

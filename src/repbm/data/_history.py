@@ -32,6 +32,11 @@ class History:
         """Some of the columns that these are."""
         return replace(self, kept=columns if self.kept is None else self.kept[columns])
 
+    def actions(self, data: Trajectories) -> Int[np.ndarray, " some"]:
+        """Which of all columns say what was done: the actions before, and their shares of all steps before."""
+        done = len(self.usual)
+        return 2 * data.observations.shape[1] + np.flatnonzero(np.arange(2 * done) % done < done - 1)
+
     def extended(self, data: Trajectories) -> Trajectories:
         """The log with what came before as further observations, after its own."""
         before, after = self.columns(data)
