@@ -8,7 +8,8 @@ from functools import wraps
 
 import numpy as np
 
-from repbm.domains.worlds._exam._parts import Custom, Grid, Path, Table, Vector, chosen, spread_out
+from repbm.domains.worlds._customs import Custom, Path
+from repbm.domains.worlds._rows import Grid, Table, Vector, chosen, spread_out
 from repbm.domains.worlds._world import Family, World
 
 Miss = Callable[[World, np.random.Generator], float]

@@ -5,23 +5,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from repbm.domains.worlds._exam._drawing import with_a_gap
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._customs import blend, firm, instead_there, leaning, never_there, soft
+from repbm.domains.worlds._drawing import with_a_gap
+from repbm.domains.worlds._rows import (
     Choice,
     Mask,
     Moved,
     Signs,
     Table,
-    blend,
     codes,
     everybody,
-    firm,
-    instead_there,
-    leaning,
-    never_there,
     nobody,
     sign,
-    soft,
     spread_out,
     table,
     weighed,
