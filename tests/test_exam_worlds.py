@@ -19,17 +19,18 @@ import pytest
 from repbm.core import draw
 from repbm.data import Trajectories
 from repbm.domains.worlds import EXAM, World
-from repbm.domains.worlds._exam._drawing import misled
+from repbm.domains.worlds._drawing import careful, misled, unseen
 
 SEEDS = (0, 1, 2)
-ONCE = ("ski-waxes", "freight-claims")
-GAPS = ("reservoir-gates", "preterm-feeding", "jump-training", "herbicide-mixes")
-HIDDEN_CAUSE, HALF_SEEN, LONG = "bridge-inspections", "vineyard-canes", "aquarium-care"
+ONCE, TABLE = ("hearing-aids",), "parcel-lockers"
+GAPS = ("quarry-blasts", "ferry-crossings", "campaign-weeks", "heath-burning")
+HIDDEN_CAUSE, LONG = "shelter-dogs", "compost-windrows"
+HALF_SEEN = ("saw-blades", "order-pickers")
 UNANSWERABLE = (*GAPS, HIDDEN_CAUSE)
 ANSWERABLE = tuple(name for name in EXAM if name not in UNANSWERABLE)
-NO_LAST_STATE = ("manuscript-rounds",)
-NO_PROPENSITIES = ("freight-claims", "tennis-serves", HIDDEN_CAUSE)
-COSTS = ("freight-claims", "loom-faults", "satellite-passes", HIDDEN_CAUSE)
+NO_LAST_STATE = ("house-listings",)
+NO_PROPENSITIES = ("hearing-aids", "cinema-screens", "campaign-weeks", HIDDEN_CAUSE)
+ENDING = (*ONCE, "house-listings", "city-trees")
 LEAST = 0.01
 every_family = pytest.mark.parametrize("name", EXAM)
 every_seed = pytest.mark.parametrize("seed", SEEDS)
@@ -101,16 +102,17 @@ def check_sound(world: World, name: str) -> None:
     log, starts = world.log(60, np.random.default_rng(4))
     assert starts.dtype == np.float64
     assert 1 <= log.observations.shape[1] <= 30
-    assert (log.observations.shape[1] < starts.shape[1]) == (name in (HIDDEN_CAUSE, HALF_SEEN))
+    assert starts.shape[1] - log.observations.shape[1] == (name in (HIDDEN_CAUSE, *HALF_SEEN))
     assert 2 <= world.actions <= 6
     assert 40 <= world.horizon <= 60 if name == LONG else 1 <= world.horizon <= 30
-    assert (world.horizon == 1) == (name in ONCE) or name == "herbicide-mixes"
+    assert (world.horizon == 1) == (name in ONCE)
     assert np.diff(log.offsets).max() <= world.horizon
     assert np.isfinite(log.observations).all()
     assert np.isfinite(log.rewards).all()
     assert np.isfinite(log.final_observations).all() == world.last_state == (name not in NO_LAST_STATE)
     assert (log.behavior is None) == (not world.propensities) == (name in NO_PROPENSITIES)
     assert (log.terminated | (np.diff(log.offsets) == world.horizon)).all()
+    assert name in ENDING or not log.terminated.any()
     assert np.ptp(world.returns(starts, np.random.default_rng(17))) > 0.0
     assert world.answerable == (name not in UNANSWERABLE)
     assert 0.0 < world.discount <= 1.0
@@ -160,14 +162,14 @@ def test_policies_differ_from_the_behavior_and_keep_to_what_is_logged(name: str,
 @pytest.mark.slow
 @every_family
 def test_propensities_are_those_of_the_actions(name: str) -> None:
-    """All of them exactly where the log sees the state; how often actions are taken, within 5 standard errors
-    (by chance once in 2,000,000)."""
+    """All of them exactly where they follow from what the log sees; how often actions are taken, within 5 standard
+    errors (by chance once in 2,000,000)."""
     world = drawn(name, 1)
     log, starts = logged(name, 1)
     assert log.behavior is not None
     chances, codes, first = world.behavior(starts), np.asarray(log.actions.codes), log.offsets[:-1]
     np.testing.assert_allclose(log.behavior[first], chances[np.arange(len(starts)), codes[first]])
-    if name not in (HIDDEN_CAUSE, HALF_SEEN):
+    if name != HIDDEN_CAUSE:
         told = world.behavior(log.observations)[np.arange(len(codes)), codes]
         np.testing.assert_allclose(log.behavior, told)
     surprise = np.eye(world.actions)[codes[first]] - chances
@@ -211,18 +213,20 @@ def test_weighing_a_log_tells_the_same_truth(name: str, seed: int) -> None:
 
 @pytest.mark.slow
 def test_policies_are_as_far_from_the_behavior_as_told() -> None:
-    """Effective episodes of 1,000, over the answerable families of several steps and of one."""
-    told = {name: 1000.0 * effective(weights_of(drawn(name, 0), logged(name, 0, 1000)[0])) for name in ANSWERABLE}
-    several = [kept for name, kept in told.items() if name not in ONCE]
-    assert 8.0 < min(several) < 50.0
-    assert 60.0 < np.median(several) < 200.0
-    assert 250.0 < max(several) < 600.0
-    assert all(100.0 < told[name] < 650.0 for name in ONCE)
+    """Effective episodes of 1,000, over the answerable families: means of four logs, in each of which a single episode
+    may count for many."""
+    told = {}
+    for name in ANSWERABLE:
+        weights = weights_of(drawn(name, 0), logged(name, 0, 4000)[0]).reshape(4, -1)
+        told[name] = 1000.0 * np.mean([effective(part) for part in weights])
+    assert 35.0 < min(told.values()) < 90.0
+    assert 80.0 < np.median(list(told.values())) < 200.0
+    assert 230.0 < max(told.values()) < 600.0
 
 
 @pytest.mark.slow
 def test_most_policies_change_the_value() -> None:
-    """By 1 to 6 standard errors of the mean of 1,000 episodes, drawn with an error of about 1."""
+    """By 1 to 7 standard errors of the mean of 1,000 episodes, drawn with an error of about 1."""
     changed = []
     for name in ANSWERABLE:
         world = drawn(name, 1)
@@ -238,51 +242,53 @@ def test_most_policies_change_the_value() -> None:
 @pytest.mark.parametrize("name", GAPS)
 @every_seed
 def test_what_was_never_logged_is_a_good_part_of_the_policy(name: str, seed: int) -> None:
-    """Of 15 percent of its decisions or 30 of its episodes, less a drawing error of 1; and of what it is worth. No row
-    of the log holds it."""
+    """Of 12 percent of its decisions, less a drawing error of 1; and of what it is worth. No row of the log holds it,
+    and where the log can follow, it does."""
     world = drawn(name, seed)
-    log, starts = world.log(3000, np.random.default_rng(19))
-    now, generator, there, spared = starts, np.random.default_rng(20), [], np.ones(len(starts))
-    for _ in range(world.horizon):
-        wanted, usual = world.policy(now), world.behavior(now)
-        never = ((usual == 0.0) * wanted).sum(axis=1)
-        there.append(never.mean())
-        spared *= 1.0 - never
-        now, _, _ = world.step(now, draw(wanted, generator), generator)
-    assert np.mean(there) > 0.14 or 1.0 - spared.mean() > 0.29
+    log, starts = logged(name, seed, 3000)
+    assert unseen(world, starts, np.random.default_rng(20))[0] > 0.11
     codes, usual = np.asarray(log.actions.codes), world.behavior(log.observations)
     assert (usual[np.arange(len(codes)), codes] > 0.0).all()
     assert (usual == 0.0).any(axis=1).mean() > 0.05
-
-    def kept(seen: np.ndarray) -> np.ndarray:
-        """The same policy where the log can follow, the behavior where it cannot."""
-        odds = world.policy(seen) * (world.behavior(seen) > 0.0)
-        odds = np.where(odds.sum(axis=1, keepdims=True) > 0.0, odds, world.behavior(seen))
-        return odds / odds.sum(axis=1, keepdims=True)
-
-    own, followed = (one.returns(starts, np.random.default_rng(27)) for one in (world, replace(world, policy=kept)))
+    other = replace(world, policy=careful(world))
+    own, followed = (one.returns(starts, np.random.default_rng(27)) for one in (world, other))
     assert abs(own.mean() - followed.mean()) / followed.std() * np.sqrt(1000.0) > 4.0
+    assert 0.025 < effective(weights_of(other, log)) < 0.6
 
 
 @pytest.mark.slow
 @every_seed
 def test_gaps_are_where_they_are_told_to_be(seed: int) -> None:
-    """In one range of a level, in days in a row, after what was done before, and in several columns together."""
+    """Beyond a bound of one column, in two columns together, in weeks in a row, and after what was done before."""
     seen = {name: logged(name, seed, 1500)[0].observations for name in GAPS}
     denied = {name: (drawn(name, seed).behavior(rows) == 0.0).any(axis=1) for name, rows in seen.items()}
-    by_level = denied["reservoir-gates"][np.argsort(seen["reservoir-gates"][:, 0])]
-    assert 1 <= (by_level[1:] != by_level[:-1]).sum() <= 2
-    day = seen["preterm-feeding"][:, 4]
-    closed = np.unique(day[denied["preterm-feeding"]])
+
+    def changes(name: str, column: int) -> int:
+        along = denied[name][np.argsort(seen[name][:, column])]
+        return int((along[1:] != along[:-1]).sum())
+
+    assert min(changes("quarry-blasts", column) for column in (0, 1)) == 1
+    for column in (0, 1):
+        assert changes("ferry-crossings", column) > 20
+    for column in range(2, seen["ferry-crossings"].shape[1]):
+        among = [denied["ferry-crossings"][side].mean() for side in halves(seen["ferry-crossings"][:, column])]
+        assert min(among) > 0.05
+    week = seen["campaign-weeks"][:, 4]
+    closed = np.unique(week[denied["campaign-weeks"]])
     assert (np.diff(closed) == 1.0).all()
-    assert set(closed).isdisjoint(day[~denied["preterm-feeding"]])
-    assert closed.min() >= 2.0
-    assert seen["jump-training"][denied["jump-training"], 5].min() >= 1.0
-    fields, mixed = seen["herbicide-mixes"], denied["herbicide-mixes"]
-    for column in (0, 1, 2):
-        inside = fields[mixed, column]
-        among = (fields[:, column] >= inside.min()) & (fields[:, column] <= inside.max())
-        assert np.mean(mixed[among]) < 0.8
+    assert len(closed) >= 2
+    assert set(closed).isdisjoint(week[~denied["campaign-weeks"]])
+    heath, burnt = seen["heath-burning"], denied["heath-burning"]
+    before = {
+        which: {tuple(row) for row in np.column_stack([heath[rows, 2] < 2, heath[rows, 2] < 3, heath[rows, 3:5]])}
+        for which, rows in ((True, burnt), (False, ~burnt))
+    }
+    assert before[True].isdisjoint(before[False])
+
+
+def halves(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    low = column <= np.median(column)
+    return low, ~low
 
 
 @pytest.mark.slow
@@ -300,83 +306,131 @@ def test_the_hidden_cause_misleads_who_adjusts_for_what_is_seen(seed: int) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "column"), [(HIDDEN_CAUSE, 4), (HALF_SEEN, 6)])
-def test_what_is_not_seen_moves_outcomes_and_decisions_only_if_it_confounds(name: str, column: int) -> None:
+@pytest.mark.parametrize("name", [HIDDEN_CAUSE, *HALF_SEEN])
+def test_what_is_not_seen_moves_outcomes_and_decisions_only_if_it_confounds(name: str) -> None:
+    """It stands in the last column of the state."""
     world = drawn(name, 0)
     states = world.initial(1000, np.random.default_rng(15))
-    states[:, column] = 0.0
-    other = states + np.eye(states.shape[1])[column]
+    states[:, -1] = 0.0
+    other = states + np.eye(states.shape[1])[-1]
     np.testing.assert_array_equal(world.observe(states), world.observe(other))
-    same = np.array_equal(world.behavior(states), world.behavior(other))
-    assert same == (name == HALF_SEEN)
+    assert np.array_equal(world.behavior(states), world.behavior(other)) == (name in HALF_SEEN)
     returns = [world.returns(some, np.random.default_rng(16))[:, 0] for some in (states, other)]
     assert abs(returns[0].mean() - returns[1].mean()) > 0.1 * returns[0].std()
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", HALF_SEEN)
+@every_seed
+def test_what_is_not_seen_matters_and_not_too_much(name: str, seed: int) -> None:
+    """Who takes what is seen for all there is, is wrong by up to 4 standard errors, drawn with an error of 0.5."""
+    assert misled(drawn(name, seed), np.random.default_rng(30)) < 6.0
+
+
+@pytest.mark.slow
+@every_seed
+def test_wear_adds_up_and_ability_stays(seed: int) -> None:
+    """Nobody is quicker for what was done; a blade is the more worn the faster it was fed."""
+    for name in HALF_SEEN:
+        world = drawn(name, seed)
+        fast = slow = world.initial(2000, np.random.default_rng(2))
+        skill = fast[:, -1]
+        for t in range(5):
+            fast, _, _ = world.step(fast, np.full(2000, 2), np.random.default_rng(t))
+            slow, _, _ = world.step(slow, np.full(2000, 0), np.random.default_rng(t))
+        if name == "order-pickers":
+            np.testing.assert_array_equal(fast[:, -1], skill)
+        else:
+            assert (fast[:, -1] >= slow[:, -1]).all()
+            assert (slow[:, -1] >= skill).all()
+            assert fast[:, -1].mean() > 1.3 * slow[:, -1].mean()
+
+
+@pytest.mark.slow
 @every_seed
 def test_families_are_what_they_are_called(seed: int) -> None:
-    assert 14 <= logged("cheese-cellar", seed)[0].observations.shape[1] <= 26
-    log = logged("manuscript-rounds", seed)[0]
-    last = np.zeros(len(log.rewards), dtype=bool)
-    last[log.offsets[1:] - 1] = True
-    assert (log.rewards[~last] == 0.0).all()
-    assert log.rewards[last].std() > 0.0
-    assert 0.3 < log.terminated.mean() <= 1.0
-    assert len(np.unique(np.diff(log.offsets))) >= 3
-    looms = logged("loom-faults", seed)[0]
-    assert looms.observations.shape[1] == 1
-    assert 4 <= len(np.unique(looms.observations)) <= 12
-    assert drawn("loom-faults", seed).discount < 1.0
-    for name in COSTS:
-        assert logged(name, seed)[0].rewards.max() <= 0.0
-    for name in ("freight-claims", "satellite-passes"):
+    assert 14 <= logged("city-trees", seed)[0].observations.shape[1] <= 22
+    sold = logged("house-listings", seed)[0]
+    last = np.zeros(len(sold.rewards), dtype=bool)
+    last[sold.offsets[1:] - 1] = True
+    assert (sold.rewards[~last] == 0.0).all()
+    assert 0.2 < (sold.rewards[last] > 0.0).mean() < 0.9
+    assert len(np.unique(np.diff(sold.offsets))) >= 4
+    lockers = logged(TABLE, seed)[0].observations
+    assert lockers.shape[1] == 2
+    assert 8 <= len(np.unique(lockers, axis=0)) <= 28
+    assert drawn(TABLE, seed).discount < 1.0
+    for name in ("city-trees", "cinema-screens"):
         rewards = logged(name, seed, 4000)[0].rewards
-        assert ((rewards - rewards.mean()) ** 4).mean() > 10.0 * rewards.var() ** 2
-    assert set(logged("tennis-serves", seed)[0].rewards) == {0.0, 1.0}
-    for name in ("ski-waxes", "loom-faults"):
-        wanted = drawn(name, seed).policy(logged(name, seed)[0].observations)
-        assert set(np.unique(wanted)) == {0.0, 1.0}
+        assert ((rewards - rewards.mean()) ** 4).mean() > 15.0 * rewards.var() ** 2
+    assert logged("city-trees", seed)[0].rewards.max() <= 0.0
 
 
 @pytest.mark.slow
 @every_seed
-def test_burns_are_rare_and_clerks_few(seed: int) -> None:
-    """Burns in 2 to 4 of 100 rows, give or take 4 standard errors of about 0.15 (by chance once in 15,000); odds of
-    claims are mixtures of a few habits, not smooth."""
-    passes = logged("satellite-passes", seed, 4000)[0]
-    burns = np.mean(np.asarray(passes.actions.codes) == drawn("satellite-passes", seed).actions - 1)
-    assert 0.014 < burns < 0.046
-    claims = drawn("freight-claims", seed).initial(3000, np.random.default_rng(2))
-    odds = np.unique(np.round(drawn("freight-claims", seed).behavior(claims), 12), axis=0)
-    assert len(odds) < 1000
+def test_the_rink_is_linear_and_the_mushrooms_are_not(seed: int) -> None:
+    """Of what can be told of the next state at all (two draws from the same one agree so far), lines tell all of the
+    rink, and less than three quarters of the caps."""
+    for name, column in (("ice-rink", 0), ("mushroom-house", 4)):
+        world, (log, _) = drawn(name, seed), logged(name, seed, 3000)
+        seen, codes = log.observations[:20_000], np.asarray(log.actions.codes)[:20_000]
+        one, other = (world.step(seen, codes, np.random.default_rng(t))[0][:, column] for t in range(2))
+        terms = np.column_stack([np.ones(len(seen)), (seen - seen.mean(axis=0)) / (seen.std(axis=0) + 1e-9)])
+        terms = (terms[:, :, None] * np.eye(world.actions)[codes][:, None, :]).reshape(len(seen), -1)
+        told = 1.0 - ((one - terms @ np.linalg.lstsq(terms, one)[0]) ** 2).mean() / one.var()
+        reachable = np.corrcoef(one, other)[0, 1]
+        assert told > reachable - 0.02 if name == "ice-rink" else told < 0.75 * reachable
 
 
 @pytest.mark.slow
 @every_seed
-def test_wide_loops_in_gusts_yield_about_two_values(seed: int) -> None:
-    """Sarle's coefficient is 1/3 for normal noise, and above 5/9 for two modes; what scatters grows with gusts."""
-    world, coefficients, spreads = drawn("kite-generator", seed), [], []
-    for gusts in (0.3, 0.8, 1.0, 1.2, 1.6):
-        states = np.tile([9.0, gusts, 240.0, 0.4, 0.0], (4000, 1))
-        rewards = world.step(states, np.full(4000, 2), np.random.default_rng(1))[1]
-        scaled = (rewards - rewards.mean()) / rewards.std()
-        coefficients.append(((scaled**3).mean() ** 2 + 1.0) / (scaled**4).mean())
-        spreads.append(rewards.std())
+def test_trees_are_rarely_felled_and_that_matters(seed: int) -> None:
+    """In 2 to 4 of 100 rows, give or take 4 standard errors of about 0.15 (by chance once in 15,000). Hollow ones that
+    are felled at once cost something else than those that are left for good."""
+    world, (log, starts) = drawn("city-trees", seed), logged("city-trees", seed, 4000)
+    fell = world.actions - 1
+    assert 0.014 < np.mean(np.asarray(log.actions.codes) == fell) < 0.046
+    risky = starts[world.behavior(starts)[:, fell] > np.quantile(world.behavior(starts)[:, fell], 0.8)]
+    costs = []
+    for first_action in (0, fell):
+        now, found, stays = risky, np.zeros(len(risky)), np.ones(len(risky), dtype=bool)
+        for t in range(world.horizon):
+            taken = np.full(len(risky), first_action if t == 0 else 0)
+            now, rewards, gone = world.step(now, taken, np.random.default_rng(40 + t))
+            found += np.where(stays, rewards, 0.0)
+            stays &= ~gone
+        costs.append(found)
+    assert apart(*costs) > 4.0
+
+
+@pytest.mark.slow
+@every_seed
+def test_beans_that_crack_are_worth_about_two_values(seed: int) -> None:
+    """Sarle's coefficient is 1/3 for normal noise, and above 5/9 for two modes; what scatters grows with heat."""
+    world, coefficients, spreads = drawn("coffee-roaster", seed), [], []
+    for heat in (165.0, 185.0, 192.0, 200.0):
+        for climbs in (5.0, 9.0, 11.0):
+            states = np.tile([heat, climbs, 8.0, 11.0, 0.0, 4.0], (4000, 1))
+            rewards = world.step(states, np.full(4000, 1), np.random.default_rng(1))[1]
+            scaled = (rewards - rewards.mean()) / rewards.std()
+            coefficients.append(((scaled**3).mean() ** 2 + 1.0) / (scaled**4).mean())
+            spreads.append(rewards.std())
     assert max(coefficients) > 5.0 / 9.0
-    assert spreads[2] > 1.5 * spreads[0]
+    assert max(spreads) > 2.0 * min(spreads)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize(("name", "column"), [(LONG, 0), (HALF_SEEN, 0)])
+@every_seed
+@pytest.mark.parametrize(("name", "column"), [(LONG, 3), ("cinema-screens", 0)])
 def test_what_is_done_shows_later(name: str, column: int, seed: int) -> None:
-    """At once it changes neither ammonia nor crop; some steps later it does, by 5 standard errors at least."""
+    """What is turned or watered breathes no other air at once, and what is shown is talked about only then; some steps
+    later it shows, by 5 standard errors at least."""
     world = drawn(name, seed)
-    now, found = [world.initial(3000, np.random.default_rng(2))] * 2, []
+    now, found = [world.initial(4000, np.random.default_rng(2))] * 2, []
     for t in range(5):
-        taken = [np.full(3000, action if t < 2 else 0) for action in (0, world.actions - 1 if name == HALF_SEEN else 1)]
+        taken = [np.full(4000, action if t < 2 else 0) for action in (0, 1 if name == LONG else world.actions - 1)]
         now = [world.step(one, code, np.random.default_rng(t))[0] for one, code in zip(now, taken, strict=True)]
         found.append(now[0][:, column] - now[1][:, column])
-    assert np.abs(found[0]).max() == 0.0
-    assert abs(found[-1].mean()) > 5.0 * found[-1].std() / np.sqrt(3000)
+    if name == LONG:
+        assert np.abs(found[0]).max() == 0.0
+    assert abs(found[-1].mean()) > 5.0 * found[-1].std() / np.sqrt(4000)

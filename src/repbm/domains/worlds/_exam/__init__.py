@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from repbm.domains.worlds._exam._gaps import herbicide_mixes, jump_training, preterm_feeding, reservoir_gates
-from repbm.domains.worlds._exam._harvests import cheese_cellar, oyster_beds, vineyard_canes
-from repbm.domains.worlds._exam._hidden import bridge_inspections
-from repbm.domains.worlds._exam._machines import kite_generator, loom_faults, satellite_passes
-from repbm.domains.worlds._exam._once import freight_claims, ski_waxes
-from repbm.domains.worlds._exam._people import aquarium_care, manuscript_rounds, tennis_serves
+from repbm.domains.worlds._exam._gaps_of_place import ferry_crossings, quarry_blasts
+from repbm.domains.worlds._exam._gaps_of_time import campaign_weeks, heath_burning
+from repbm.domains.worlds._exam._growth import city_trees, compost_windrows, mushroom_house
+from repbm.domains.worlds._exam._people import hearing_aids, order_pickers, shelter_dogs
+from repbm.domains.worlds._exam._trade import cinema_screens, house_listings, parcel_lockers
+from repbm.domains.worlds._exam._works import coffee_roaster, ice_rink, saw_blades
 from repbm.domains.worlds._world import Families
 
 EXAM: Families = {
-    "cheese-cellar": cheese_cellar,
-    "oyster-beds": oyster_beds,
-    "vineyard-canes": vineyard_canes,
-    "ski-waxes": ski_waxes,
-    "freight-claims": freight_claims,
-    "loom-faults": loom_faults,
-    "kite-generator": kite_generator,
-    "satellite-passes": satellite_passes,
-    "manuscript-rounds": manuscript_rounds,
-    "tennis-serves": tennis_serves,
-    "aquarium-care": aquarium_care,
-    "reservoir-gates": reservoir_gates,
-    "preterm-feeding": preterm_feeding,
-    "jump-training": jump_training,
-    "herbicide-mixes": herbicide_mixes,
-    "bridge-inspections": bridge_inspections,
+    "ice-rink": ice_rink,
+    "mushroom-house": mushroom_house,
+    "house-listings": house_listings,
+    "hearing-aids": hearing_aids,
+    "parcel-lockers": parcel_lockers,
+    "coffee-roaster": coffee_roaster,
+    "city-trees": city_trees,
+    "cinema-screens": cinema_screens,
+    "compost-windrows": compost_windrows,
+    "saw-blades": saw_blades,
+    "order-pickers": order_pickers,
+    "quarry-blasts": quarry_blasts,
+    "ferry-crossings": ferry_crossings,
+    "campaign-weeks": campaign_weeks,
+    "heath-burning": heath_burning,
+    "shelter-dogs": shelter_dogs,
 }
 
 __all__ = ["EXAM"]

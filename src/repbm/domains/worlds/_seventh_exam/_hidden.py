@@ -4,21 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from repbm.domains.worlds._exam._drawing import with_a_hidden_cause
-from repbm.domains.worlds._exam._parts import (
-    Choice,
-    Grid,
-    Moved,
-    Signs,
-    Table,
-    leaning,
-    nobody,
-    sign,
-    soft,
-    table,
-    weighed,
-    whole,
-)
+from repbm.domains.worlds._customs import leaning, soft
+from repbm.domains.worlds._drawing import with_a_hidden_cause
+from repbm.domains.worlds._rows import Choice, Grid, Moved, Signs, Table, nobody, sign, table, weighed, whole
 from repbm.domains.worlds._world import World
 
 

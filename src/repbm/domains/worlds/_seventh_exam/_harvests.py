@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from repbm.domains.worlds._exam._drawing import asked, effective
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._customs import leaning, soft, toward
+from repbm.domains.worlds._drawing import asked, effective
+from repbm.domains.worlds._rows import (
     Choice,
     Grid,
     Moved,
     Signs,
     Table,
-    leaning,
     nobody,
     occurs,
     rise,
     sign,
-    soft,
     spread_out,
     table,
-    toward,
     weighed,
     whole,
 )

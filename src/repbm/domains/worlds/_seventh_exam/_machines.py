@@ -6,23 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from repbm.domains.worlds._exam._drawing import asked, effective
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._customs import Custom, blend, firm, leaning, soft
+from repbm.domains.worlds._drawing import asked, effective
+from repbm.domains.worlds._rows import (
     Choice,
-    Custom,
     Grid,
     Moved,
     Signs,
     Table,
     Vector,
-    blend,
     codes,
-    firm,
-    leaning,
     nobody,
     occurs,
     sign,
-    soft,
     spread_out,
     table,
     weighed,

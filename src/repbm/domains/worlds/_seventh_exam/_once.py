@@ -6,25 +6,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from repbm.domains.worlds._exam._drawing import asked, effective
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._customs import Custom, blend, firm, leaning, soft, toward
+from repbm.domains.worlds._drawing import asked, effective
+from repbm.domains.worlds._rows import (
     Choice,
-    Custom,
     Grid,
     Moved,
     PerAction,
     Table,
-    blend,
     chosen,
     codes,
     everybody,
-    firm,
-    leaning,
     occurs,
-    soft,
     spread_out,
     table,
-    toward,
     weighed,
     whole,
 )

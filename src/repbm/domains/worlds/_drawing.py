@@ -8,7 +8,9 @@ from functools import wraps
 
 import numpy as np
 
-from repbm.domains.worlds._exam._parts import Custom, Grid, Path, Table, Vector, chosen, spread_out
+from repbm.data import Trajectories
+from repbm.domains.worlds._customs import Custom, Path
+from repbm.domains.worlds._rows import Grid, Table, Vector, chosen, spread_out
 from repbm.domains.worlds._world import Family, World
 
 Miss = Callable[[World, np.random.Generator], float]
@@ -71,18 +73,29 @@ def asked(world: World, path: Path, generator: np.random.Generator, low: float, 
     return replace(world, policy=path(near))
 
 
-def effective(low: float, high: float) -> Callable[[Family], Family]:
-    """Effective episodes from low to high of 1,000, and a policy that is worth something else than the behavior."""
+def _kept(world: World, log: Trajectories) -> float:
+    """Effective episodes of 1,000 for the world's policy, of a log with propensities."""
+    ratios = chosen(world.policy(log.observations), np.asarray(log.actions.codes)) / np.asarray(log.behavior)
+    return _effective(np.multiply.reduceat(ratios, log.offsets[:-1]))
+
+
+def effective(
+    low: float, high: float, rollouts: int | None = None, off: tuple[float, float] | None = None
+) -> Callable[[Family], Family]:
+    """Effective episodes from low to high of 1,000, and a policy that is worth something else than the behavior: by a
+    log of it, or by so many rollouts of both from every start. Where a state is not all seen, how far off the naive
+    analyst may be (`misled`)."""
 
     def miss(world: World, noise: np.random.Generator) -> float:
         log, starts = replace(world, propensities=True).log(_episodes(world), noise)
-        ratios = chosen(world.policy(log.observations), np.asarray(log.actions.codes)) / np.asarray(log.behavior)
         lengths = np.diff(log.offsets)
-        steps = np.arange(len(ratios)) - np.repeat(log.offsets[:-1], lengths)
+        steps = np.arange(len(log.rewards)) - np.repeat(log.offsets[:-1], lengths)
         logged = np.add.reduceat(log.rewards * world.discount**steps, log.offsets[:-1])
-        differs = abs(world.returns(starts, noise).mean() - logged.mean()) / logged.std() * np.sqrt(_LOG)
-        kept = _effective(np.multiply.reduceat(ratios, log.offsets[:-1]))
-        return _outside(kept, low, high) + _outside(float(differs), 1.4, 5.6)
+        own = world.returns(starts, noise, rollouts or 1)
+        usual = logged if rollouts is None else world.returns(starts, noise, rollouts, behavior=True)
+        differs = abs(own.mean() - usual.mean()) / usual.std() * np.sqrt(_LOG)
+        missed = _outside(_kept(world, log), low, high) + _outside(float(differs), 1.4, 5.6)
+        return missed if off is None else missed + _outside(misled(world, noise), *off)
 
     return _again(miss)
 
@@ -112,17 +125,29 @@ def unseen(world: World, starts: Table, noise: np.random.Generator) -> tuple[flo
     return float(np.mean(decisions)), float(1.0 - spared.mean())
 
 
-def gap(world: World, noise: np.random.Generator) -> float:
-    """A gap is a good part of the policy, and of what it is worth."""
-    starts = world.initial(_episodes(world), noise)
-    decisions, episodes = unseen(world, starts, noise)
-    own, spared = (one.returns(starts, noise)[:, 0] for one in (world, replace(world, policy=careful(world))))
-    matters = abs(own.mean() - spared.mean()) / spared.std() * np.sqrt(_LOG)
-    often = _outside(max(decisions / 0.17, episodes / 0.35), 1.0, 1e9)
-    return often + _outside(float(matters), 6.0, 25.0) + _outside(episodes, 0.1, 0.97)
+def gap(decisions: float, episodes: float, low: float, high: float) -> Miss:
+    """A gap is so large a share of the policy's decisions, or of its episodes, and a good part of what it is worth.
+    Where the log can follow, it does, with effective episodes from low to high of 1,000."""
+
+    def miss(world: World, noise: np.random.Generator) -> float:
+        starts = world.initial(_episodes(world), noise)
+        of_decisions, of_episodes = unseen(world, starts, noise)
+        own, spared = (one.returns(starts, noise)[:, 0] for one in (world, replace(world, policy=careful(world))))
+        matters = abs(own.mean() - spared.mean()) / spared.std() * np.sqrt(_LOG)
+        often = _outside(max(of_decisions / decisions, of_episodes / episodes), 1.0, 1e9)
+        missed = often + _outside(float(matters), 6.0, 25.0) + _outside(of_episodes, 0.1, 0.97)
+        if (low, high) == (0.0, np.inf):
+            return missed
+        log, _ = replace(world, propensities=True).log(_episodes(world), noise)
+        return missed + _outside(_kept(replace(world, policy=careful(world)), log), low, high)
+
+    return miss
 
 
-with_a_gap = _again(gap)
+def with_a_gap(
+    decisions: float, episodes: float = np.inf, low: float = 0.0, high: float = np.inf
+) -> Callable[[Family], Family]:
+    return _again(gap(decisions, episodes, low, high))
 
 
 def adjusted(world: World, episodes: int, noise: np.random.Generator) -> float:

@@ -5,23 +5,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from repbm.domains.worlds._exam._drawing import with_a_gap
-from repbm.domains.worlds._exam._parts import (
+from repbm.domains.worlds._customs import blend, firm, instead_there, leaning, never_there, soft
+from repbm.domains.worlds._drawing import with_a_gap
+from repbm.domains.worlds._rows import (
     Choice,
     Mask,
     Moved,
     Signs,
     Table,
-    blend,
     codes,
     everybody,
-    firm,
-    instead_there,
-    leaning,
-    never_there,
     nobody,
     sign,
-    soft,
     spread_out,
     table,
     weighed,
@@ -30,7 +25,7 @@ from repbm.domains.worlds._exam._parts import (
 from repbm.domains.worlds._world import World
 
 
-@with_a_gap
+@with_a_gap(0.17, 0.35)
 def reservoir_gates(generator: np.random.Generator) -> World:
     """The gates of a reservoir are shut, opened a little, half, or (in some worlds) wide. The widest opening was never
     logged while the level lay in some range (below, above or between bounds); the policy does not mind the level.
@@ -92,7 +87,7 @@ def reservoir_gates(generator: np.random.Generator) -> World:
     return World(horizon, actions, initial, step, behavior=usual, policy=policy, answerable=False)
 
 
-@with_a_gap
+@with_a_gap(0.17, 0.35)
 def preterm_feeding(generator: np.random.Generator) -> World:
     """Infants born early are fed plain milk, rich milk, or rest, day by day. Rich milk was never given on some days in
     a row, in the midst of the stay or at its end; the policy gives it then as on all days.
@@ -137,7 +132,7 @@ def preterm_feeding(generator: np.random.Generator) -> World:
     return World(horizon, actions, initial, step, behavior=usual, policy=policy, answerable=False)
 
 
-@with_a_gap
+@with_a_gap(0.17, 0.35)
 def jump_training(generator: np.random.Generator) -> World:
     """A horse rests, trots, gallops or jumps, day by day. It never jumped the day after a gallop, or (in some worlds)
     after two hard days in a row, or once it had jumped two or three times; the policy goes by how fit it is.
@@ -188,7 +183,7 @@ def jump_training(generator: np.random.Generator) -> World:
     return World(horizon, actions, initial, step, behavior=usual, policy=policy, answerable=False)
 
 
-@with_a_gap
+@with_a_gap(0.17, 0.35)
 def herbicide_mixes(generator: np.random.Generator) -> World:
     """A field is left, sprayed with one of two herbicides, or with both. Both at once was never done where soil,
     moisture and crop are of some kinds together; each alone was, and both elsewhere. The policy mixes them there.
