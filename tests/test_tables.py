@@ -398,9 +398,9 @@ def test_a_category_in_other_letters_is_recognized() -> None:
     people["ward"] = ["Icu"]
     found = read_individuals(people, few.observation_names, encoding=few.encoding)
     assert found.notes == ["the log never shows these in ward, put into 'ward=other': Icu (did you mean 'icu'?)"]
+    ranks = pl.Series(["LOW", "HIGH"] * 2, dtype=pl.Enum(["LOW", "HIGH"]))
+    ranked = read_log(GOOD.with_columns(obs_rank=ranks))
     with pytest.raises(InputError, match="never shows; did you mean 'HIGH'"):
-        order = pl.DataFrame(GOOD).with_columns(obs_rank=pl.Series(["LOW", "HIGH"] * 2, dtype=pl.Enum(["LOW", "HIGH"])))
-        ranked = read_log(order)
         read_individuals({"age": [50.0], "rank": ["high"]}, ranked.observation_names, encoding=ranked.encoding)
 
 
