@@ -22,7 +22,7 @@ from repbm.report._people import people_table
 from repbm.report._quote import consistent, may_be_chance, quote
 from repbm.report._scale import Shown
 from repbm.report._states import logged_states
-from repbm.report._tables import merged
+from repbm.report._tables import merged, noted
 from repbm.report._words import Words
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class PolicyPart:
             {
                 **row,
                 "meaning": words.meaning(row["family"], row["softened"]),
-                "note": consistent(row["note"], verdict),
+                "note": self._noted(row),
             }
             for row in merged(self.rows.to_dicts())
         ]
@@ -137,7 +137,7 @@ class PolicyPart:
             "name": self.policy,
             "answer": {
                 **answer,
-                "note": consistent(answer["note"], verdict),
+                "note": self._noted(answer),
                 "meaning": words.meaning(answer["family"], answer["softened"]),
                 "size": shown.size(answer["difference"]),
                 "chance": may_be_chance(answer),
@@ -167,6 +167,9 @@ class PolicyPart:
             "teller": self.details.individuals_by,
             "table": self.table(words),
         }
+
+    def _noted(self, row: Mapping[str, Any]) -> str:
+        return consistent(noted(row, self.rows, self.shown), self.verdict)
 
     @property
     def _least(self) -> int:
