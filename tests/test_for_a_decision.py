@@ -152,6 +152,8 @@ def test_the_sentence_to_quote_says_what_the_numbers_say() -> None:
     assert "from 0.7000 days to 0.8000 days" in days
     alone = quote({**ROW, "low": None, "difference_low": None}, verdict(precision=1.0), SURVIVAL, words)
     assert "how far that may be off is not known" in alone
+    few = quote(ROW, verdict(precision=1.0, answer_episodes=18.2), SURVIVAL, words)
+    assert "Only 18 effective episodes stand behind this: the interval may be far too narrow. One more benefits" in few
 
 
 def test_what_is_not_supported_is_not_quoted() -> None:

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -103,6 +104,25 @@ def test_what_is_not_supported_is_said_before_the_number() -> None:
 
     page = report(evaluate(patients(100), never)).html()
     assert page.index("do not rely on the number") < page.index("on average")
+
+
+def test_few_effective_episodes_are_said_in_the_breath_of_the_verdict() -> None:
+    """The tick says that the log can answer, and from how few; what it says is not noted once more below."""
+    found = evaluate(patients(60), careful, estimators=["corrected"])
+    (answer,) = found.estimates.to_dicts()
+    verdict = found.examination.verdicts["careful"]
+    assert verdict.supported
+    assert answer["effective_episodes"] < 50
+    assert f"only {answer['effective_episodes']:.1f} effective episodes" in answer["note"]
+    said = f"but only {answer['effective_episodes']:.0f} effective episodes stand behind the number"
+    assert said in verdict.sentence
+    page = report(found).html()
+    assert "✓ The log can answer this, but from few episodes." in page
+    assert "✓ The log can answer this." not in page
+    assert said in page
+    assert "To be noted" not in page
+    many = replace(verdict, answer_episodes=50.0)
+    assert "effective episodes" not in many.sentence
 
 
 def test_a_policy_without_a_model_has_no_individuals() -> None:
