@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 import shutil
 import subprocess
 import sys
@@ -77,6 +79,15 @@ def test_the_answer_the_difference_and_the_verdict_come_first(both: Evaluation, 
         assert both.examination.verdicts[row["policy"]].word in page.lower()
     assert page.index("than what is done now") < page.index("What different methods say")
     assert "All policies, the best first" in page
+
+
+def test_details_stand_in_the_order_of_the_ranking(both: Evaluation, page: str) -> None:
+    ranked = both.ranking["policy"].to_list()
+    assert ranked == ["careful", "always <b>"] != both.estimates["policy"].unique(maintain_order=True).to_list()
+    folded = re.findall(r'<details class="policy"><summary><h2>(.*?)</h2>', page)
+    assert [html.unescape(name) for name in folded] == ranked
+    links = re.findall(r'<a href="#part-(\d)">(.*?)</a>', page)
+    assert [(int(place), html.unescape(name)) for place, name in links] == list(enumerate(ranked))
 
 
 def test_nothing_is_fetched_and_names_are_inert(page: str) -> None:

@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from repbm._version import __version__
 from repbm.core import as_json, in_words
@@ -36,7 +37,9 @@ class Report:
 
     @cached_property
     def parts(self) -> list[PolicyPart]:
-        names = self.evaluation.estimates["policy"].unique(maintain_order=True).to_list()
+        """Of every policy, in the order of the ranking; those without an answer come last."""
+        ranked = pl.concat([self.evaluation.ranking["policy"], self.evaluation.estimates["policy"]])
+        names = ranked.unique(maintain_order=True).to_list()
         rows = shown(len(self.evaluation.episodes), len(names))
         return [PolicyPart(self.evaluation, name, rows) for name in names]
 
