@@ -18,13 +18,14 @@ import pytest
 from repbm.cli import main
 from repbm.cli._pdf import find_browser, printed
 from repbm.core import NoveltyRules, Thresholds, stream
-from repbm.doctor import backtest
+from repbm.doctor import Backtest, backtest
 from repbm.domains import TabularWorld
 from repbm.evaluation import SHOWN_INDIVIDUALS, Evaluation, evaluate
 from repbm.inference import subgroups
 from repbm.models import AM, fit_tabular
 from repbm.policies import CallablePolicy, TabularPolicy
-from repbm.report import report
+from repbm.report import Shown, report
+from repbm.report._charts import backtest_chart
 from tests.pages import run
 
 
@@ -395,6 +396,34 @@ def test_what_methods_do_is_readable_on_a_telephone(opened) -> None:
     sizes = tab.evaluate(f"{sizes}.map(([last, row]) => [last.clientWidth, row.clientHeight])")
     assert len(sizes) > 3
     assert all(width > 300 and height < 450 for width, height in sizes)
+
+
+@needs_browser
+def test_tables_are_not_cut_on_a_telephone(opened) -> None:
+    """Rows stand below each other; who is in the log scrolls in its own box, beside what the rows are about."""
+    tab, _ = opened
+    tab.set_viewport_size({"width": 390, "height": 900})
+    tab.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    wide = "[...document.querySelectorAll('.wide')].map((box) => [box.ariaLabel, box.scrollWidth - box.clientWidth])"
+    boxes = dict(tab.evaluate(wide))
+    assert {"Table: Overlap by action and region", "Table: Who gains and who loses"} <= set(boxes)
+    assert [name for name, over in boxes.items() if over > 0 and name != "Table: Who is in the log"] == []
+    told = tab.locator("table.stack td[data-name='mean difference']").first
+    assert told.evaluate("(cell) => getComputedStyle(cell, '::before').content") == '"mean difference: "'
+    tab.evaluate("document.querySelector('#cohort .wide').scrollLeft = 60")
+    left = tab.locator("#cohort tbody th").first.bounding_box()
+    assert left is not None
+    assert left["x"] == pytest.approx(tab.locator("#cohort .wide").bounding_box()["x"], abs=1)
+
+
+def test_bars_of_errors_end_where_outcomes_do() -> None:
+    tested = Backtest({}, np.linspace(0.5, 0.95, 80), (np.arange(80) % 10 > 0).astype(float), 0.1)
+    bars = backtest_chart(tested, Shown(binary=True), (0.0, 1.0)).to_dict()["datasets"]
+    rows = [row for rows in bars.values() for row in rows if "low" in row]
+    assert rows
+    assert all(0 <= row["low"] <= row["observed"] <= row["high"] <= 1 for row in rows)
+    free = backtest_chart(tested, Shown(binary=True)).to_dict()["datasets"]
+    assert any(row["high"] > 1 for rows in free.values() for row in rows if "low" in row)
 
 
 @needs_browser

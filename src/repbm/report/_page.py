@@ -54,7 +54,8 @@ class Report:
         if tested is not None and any(np.isfinite(error) for error in tested.ahead.values()):
             found["ahead"] = ahead_chart(tested)
         if tested is not None and len(tested.predicted) > 1:
-            found["backtest"] = backtest_chart(tested, shown_as)
+            scale = self.evaluation.scale
+            found["backtest"] = backtest_chart(tested, shown_as, (scale.low, scale.high))
         return found
 
     def plots(self) -> dict[str, bytes]:
