@@ -175,7 +175,8 @@ def evaluate(
             tables.refuse(name, "new", refusals(case, new.states, thresholds))
     steps.end()
     scores, first = critics.scores, next(iter(cases.values()))
-    left_out, bound = "" if columns is None else columns.note, {name: case.policy for name, case in asking.items()}
+    bound, said = {name: case.policy for name, case in asking.items()}, [*summed.notes]
+    said += [] if columns is None else [columns.note]
     return Evaluation(
         *tables.frames(),
         ranking=tables.ranking(),
@@ -190,7 +191,7 @@ def evaluate(
         else [{**asdict(score), "chosen": score.dynamics == scores.chosen} for score in scores.scores],
         behavior=None if learned is None else described(learned),
         run=record(
-            log, policy, bound, chosen, asked is None, individuals, log_data, question, engine, begun, new, left_out
+            log, policy, bound, chosen, asked is None, individuals, log_data, question, engine, begun, new, said
         ),
         models=models,
         everyone=all_individuals(drawn, tables, critics, cases, question, columns) if everyone else None,

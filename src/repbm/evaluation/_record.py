@@ -72,18 +72,19 @@ def record(
     engine: Engine,
     begun: Fingerprint | None,
     new: Individuals | None = None,
-    left_out: str = "",
+    said: Sequence[str] = (),
 ) -> dict[str, Any]:
     """How the result was made: enough to make it again where everything was given as words.
 
-    `policies` are those that the log was asked about, `begun` is the fingerprint of the log, where it is files.
+    `policies` are those that the log was asked about, `begun` is the fingerprint of the log, where it is files, and
+    `said` what is to be known of how all this was read.
     """
     words = given if isinstance(given, Mapping) else {next(iter(policies)): given}
     return {
         "version": __version__,
         "log_sha256": fingerprint(data) if begun is None else begun.sha256,
         "reading": (data.encoding or Encoding.of_names(data.names)).to_dict(),
-        "notes": [*_notes(policies, data, new), *filter(None, [left_out, _direction(data, question)])],
+        "notes": [*_notes(policies, data, new), *filter(None, [*said, _direction(data, question)])],
         "numbered_episodes": data.labels_of().dtype.kind in "iu",
         "rules": {name: one.text for name, one in policies.items()},
         "arguments": {
