@@ -13,7 +13,7 @@ import pytest
 
 from repbm import evaluate
 from repbm.cli import main
-from repbm.core import FitRules, stream
+from repbm.core import FitRules, number, stream
 from repbm.critics import CRITICS, CriticSpec, fit_critic, model_estimator
 from repbm.data import Trajectories
 from repbm.doctor import examine
@@ -254,7 +254,10 @@ def test_an_own_estimator_answers_by_its_role_and_disagrees_like_ours() -> None:
     found = evaluate(data, policy, estimators=[Mine(Role.DOUBLY_ROBUST), "wpdis"], details=False)
     answer = found.estimates.row(0, named=True)
     assert answer["estimator"] == "mine"
-    assert "wpdis says otherwise" in answer["note"]
+    other = number(found.estimates["value"][1])
+    assert answer["disagreeing"] == "wpdis"
+    assert "another method says otherwise: logged rewards weighted by how" in answer["note"]
+    assert f"well episodes follow the policy (wpdis) {other}" in answer["note"]
     behind = evaluate(data, policy, estimators=[Mine(Role.MODEL), "wpdis"], details=False)
     assert behind.estimates.row(0, named=True)["estimator"] == "wpdis"
     with pytest.raises(ValueError, match="does not say what it is"):

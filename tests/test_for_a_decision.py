@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from repbm.core import SupportRules, Thresholds
+from repbm.core import SupportRules, Thresholds, number
 from repbm.doctor import Check, Verdict
 from repbm.estimators import Case
 from repbm.evaluation import Cohort, PracticeRegion
@@ -22,6 +22,7 @@ from repbm.policies.adapters import as_policy
 from repbm.report._cohort import cohort_table
 from repbm.report._quote import consistent, quote
 from repbm.report._scale import Shown
+from repbm.report._tables import disagreement, noted
 from repbm.report._words import Words
 
 
@@ -151,6 +152,8 @@ def test_the_sentence_to_quote_says_what_the_numbers_say() -> None:
     assert "from 0.7000 days to 0.8000 days" in days
     alone = quote({**ROW, "low": None, "difference_low": None}, verdict(precision=1.0), SURVIVAL, words)
     assert "how far that may be off is not known" in alone
+    few = quote(ROW, verdict(precision=1.0, answer_episodes=18.2), SURVIVAL, words)
+    assert "Only 18 effective episodes stand behind this: the interval may be far too narrow. One more benefits" in few
 
 
 def test_what_is_not_supported_is_not_quoted() -> None:
@@ -165,6 +168,30 @@ def test_what_is_not_supported_is_not_quoted() -> None:
     vague = quote(ROW, verdict(precision=9.0), SURVIVAL, words)
     assert "leave open" in vague
     assert "75.0% to 85.0%" in vague
+
+
+def test_who_says_otherwise_is_called_by_what_it_does() -> None:
+    """Of 0/1 outcomes in percent, as all else on the page; in the table as a number."""
+    policy = "p"
+    rows = pl.DataFrame(
+        [
+            {
+                "policy": policy,
+                "estimator": "corrected",
+                "family": "corrected",
+                "value": 0.25,
+                "disagreeing": "am, own",
+            },
+            {"policy": policy, "estimator": "am", "family": "am", "value": 0.5, "disagreeing": ""},
+            {"policy": policy, "estimator": "own", "family": "own", "value": 0.75, "disagreeing": ""},
+        ]
+    )
+    row = rows.row(0, named=True)
+    said = "other methods say otherwise: a model of the world fitted to the log (am) {}, own {}"
+    row["note"] = f"first; {said.format(number(0.5), number(0.75))}"
+    assert noted(row, rows, Shown(binary=True)) == f"first; {said.format('50.0%', '75.0%')}"
+    assert noted(row | {"disagreeing": ""}, rows, Shown(binary=True)) == row["note"]
+    assert disagreement(row, rows, Shown(binary=True)) == said.format("50.0%", "75.0%")
 
 
 def test_a_note_does_not_deny_what_the_page_shows() -> None:

@@ -142,6 +142,12 @@ def test_what_the_sample_cannot_code_leaves_rows_to_it(tmp_path: Path, column: s
         drawn.coded(odd)
     found = _evaluated(path, ["wis", "corrected"])
     assert all("a sample stratified" in note for note in found.estimates["note"])
+    why = f"in other rows column '{column}' is empty, but never elsewhere"
+    assert [note for note in found.run["notes"] if "rest on the sample" in note] == [
+        f"not all episodes could be asked, and rows rest on the sample: {why}"
+    ]
+    table.write_parquet(path)
+    assert not [note for note in _evaluated(path, ["wis"]).run["notes"] if "rest on the sample" in note]
 
 
 def test_words_that_look_like_numbers_stay_words(tmp_path: Path) -> None:

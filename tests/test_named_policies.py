@@ -15,7 +15,7 @@ from repbm.core import InputError
 from repbm.estimators import Case
 from repbm.evaluation import evaluate
 from repbm.logs import read_log
-from repbm.policies import Form, Greedy, NamedPolicy, Softened, form_of
+from repbm.policies import Form, Greedy, NamedPolicy, ObservationPolicy, Softened, form_of
 from repbm.policies.adapters import as_policy, classifier_policy
 from tests.test_bad_input import GOOD, Program, says
 from tests.test_tables import survival
@@ -119,6 +119,67 @@ def test_one_parameter_without_a_hint_is_an_array() -> None:
     assert [form_of(one) for one in (act, also, typed, np.sin)] == [Form.ARRAY] * 4
     assert as_policy(act).by_order
     assert not as_policy(by_row).by_order
+
+
+def test_one_parameter_with_the_name_of_a_column_is_that_column() -> None:
+    """Age is neither the first column nor the only one."""
+
+    def by_age(age):
+        return "drug" if age > 60 else "wait"
+
+    def by_ages(age: np.ndarray):
+        assert age.ndim == 1
+        return np.where(age > 60, "drug", "wait")
+
+    def by_ward(ward, needed="icu"):
+        return "drug" if ward == needed else "wait"
+
+    rows = LOG.sort("patient_id", "day")
+    ages = ["drug" if age > 60 else "wait" for age in rows["age"]]
+    wards = ["drug" if ward == "icu" else "wait" for ward in rows["ward"]]
+    wrapped = as_policy(by_age)
+    assert isinstance(wrapped, ObservationPolicy)
+    assert [decided(by_age), decided(by_ages), decided(Greedy(wrapped))] == [ages] * 3
+    assert decided(by_ward) == wards
+    policies = {
+        "one": by_age,
+        "two": by_ages,
+        "three": by_ward,
+        "four": Greedy(wrapped),
+        "all": lambda x: ["wait"] * len(x),
+    }
+    notes = evaluate(LOG, policies, estimators=["wis"], details=False).run["notes"]
+    assert "one, two, four: the parameter age is given the column of that name, not all observations" in notes
+    assert "three: the parameter ward is given the column of that name, not all observations" in notes
+    assert next(note for note in notes if "in this order" in note).startswith("all: ")
+
+
+def test_general_words_are_all_observations_whatever_columns_are_called() -> None:
+    log = GOOD.rename({"obs_age": "obs_state"}).with_columns(obs_x=pl.col("obs_state"))
+    seen = []
+
+    def by_state(state):
+        seen.append(state.shape[1])
+        return np.zeros(len(state), int)
+
+    def by_x(x):
+        return by_state(x)
+
+    def by_income(income):
+        return by_state(income)
+
+    for function in (by_state, by_x, by_income):
+        decisions = Case.of(read_log(log), as_policy(function)).decisions
+        assert decisions.logged(slice(None)).tolist() == [1, 0, 0, 1]
+    assert set(seen) == {2}
+
+
+def test_whoever_expected_all_observations_is_told_what_came() -> None:
+    def by_age(age):
+        return age[:, 1] > 0
+
+    with pytest.raises(InputError, match="it is given the column 'age'; for all columns call its parameter 'observ"):
+        decided(by_age)
 
 
 def test_missing_values_are_none() -> None:

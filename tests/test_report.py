@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import html
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +18,14 @@ import pytest
 from repbm.cli import main
 from repbm.cli._pdf import find_browser, printed
 from repbm.core import NoveltyRules, Thresholds, stream
-from repbm.doctor import backtest
+from repbm.doctor import Backtest, backtest
 from repbm.domains import TabularWorld
 from repbm.evaluation import SHOWN_INDIVIDUALS, Evaluation, evaluate
 from repbm.inference import subgroups
 from repbm.models import AM, fit_tabular
 from repbm.policies import CallablePolicy, TabularPolicy
-from repbm.report import report
+from repbm.report import Shown, report
+from repbm.report._charts import backtest_chart
 from tests.pages import run
 
 
@@ -78,6 +82,15 @@ def test_the_answer_the_difference_and_the_verdict_come_first(both: Evaluation, 
     assert "All policies, the best first" in page
 
 
+def test_details_stand_in_the_order_of_the_ranking(both: Evaluation, page: str) -> None:
+    ranked = both.ranking["policy"].to_list()
+    assert ranked == ["careful", "always <b>"] != both.estimates["policy"].unique(maintain_order=True).to_list()
+    folded = re.findall(r'<details class="policy"><summary><h2>(.*?)</h2>', page)
+    assert [html.unescape(name) for name in folded] == ranked
+    links = re.findall(r'<a href="#part-(\d)">(.*?)</a>', page)
+    assert [(int(place), html.unescape(name)) for place, name in links] == list(enumerate(ranked))
+
+
 def test_nothing_is_fetched_and_names_are_inert(page: str) -> None:
     assert "http" not in page.replace("http://www.w3.org", "")
     assert "always <b>" not in page
@@ -103,6 +116,25 @@ def test_what_is_not_supported_is_said_before_the_number() -> None:
 
     page = report(evaluate(patients(100), never)).html()
     assert page.index("do not rely on the number") < page.index("on average")
+
+
+def test_few_effective_episodes_are_said_in_the_breath_of_the_verdict() -> None:
+    """The tick says that the log can answer, and from how few; what it says is not noted once more below."""
+    found = evaluate(patients(60), careful, estimators=["corrected"])
+    (answer,) = found.estimates.to_dicts()
+    verdict = found.examination.verdicts["careful"]
+    assert verdict.supported
+    assert answer["effective_episodes"] < 50
+    assert f"only {answer['effective_episodes']:.1f} effective episodes" in answer["note"]
+    said = f"but only {answer['effective_episodes']:.0f} effective episodes stand behind the number"
+    assert said in verdict.sentence
+    page = report(found).html()
+    assert "✓ The log can answer this, but from few episodes." in page
+    assert "✓ The log can answer this." not in page
+    assert said in page
+    assert "To be noted" not in page
+    many = replace(verdict, answer_episodes=50.0)
+    assert "effective episodes" not in many.sentence
 
 
 def test_a_policy_without_a_model_has_no_individuals() -> None:
@@ -364,6 +396,34 @@ def test_what_methods_do_is_readable_on_a_telephone(opened) -> None:
     sizes = tab.evaluate(f"{sizes}.map(([last, row]) => [last.clientWidth, row.clientHeight])")
     assert len(sizes) > 3
     assert all(width > 300 and height < 450 for width, height in sizes)
+
+
+@needs_browser
+def test_tables_are_not_cut_on_a_telephone(opened) -> None:
+    """Rows stand below each other; who is in the log scrolls in its own box, beside what the rows are about."""
+    tab, _ = opened
+    tab.set_viewport_size({"width": 390, "height": 900})
+    tab.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    wide = "[...document.querySelectorAll('.wide')].map((box) => [box.ariaLabel, box.scrollWidth - box.clientWidth])"
+    boxes = dict(tab.evaluate(wide))
+    assert {"Table: Overlap by action and region", "Table: Who gains and who loses"} <= set(boxes)
+    assert [name for name, over in boxes.items() if over > 0 and name != "Table: Who is in the log"] == []
+    told = tab.locator("table.stack td[data-name='mean difference']").first
+    assert told.evaluate("(cell) => getComputedStyle(cell, '::before').content") == '"mean difference: "'
+    tab.evaluate("document.querySelector('#cohort .wide').scrollLeft = 60")
+    left = tab.locator("#cohort tbody th").first.bounding_box()
+    assert left is not None
+    assert left["x"] == pytest.approx(tab.locator("#cohort .wide").bounding_box()["x"], abs=1)
+
+
+def test_bars_of_errors_end_where_outcomes_do() -> None:
+    tested = Backtest({}, np.linspace(0.5, 0.95, 80), (np.arange(80) % 10 > 0).astype(float), 0.1)
+    bars = backtest_chart(tested, Shown(binary=True), (0.0, 1.0)).to_dict()["datasets"]
+    rows = [row for rows in bars.values() for row in rows if "low" in row]
+    assert rows
+    assert all(0 <= row["low"] <= row["observed"] <= row["high"] <= 1 for row in rows)
+    free = backtest_chart(tested, Shown(binary=True)).to_dict()["datasets"]
+    assert any(row["high"] > 1 for rows in free.values() for row in rows if "low" in row)
 
 
 @needs_browser

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -386,6 +387,42 @@ def test_new_categories_are_named() -> None:
     people = {"age": [50.0], "lactate": [1.0], "sex": ["F"], "ward": ["spa"]}
     with pytest.raises(InputError, match="row 1: column 'ward' is 'spa', which the log never shows; it shows icu"):
         read_individuals(people, data.observation_names, encoding=data.encoding)
+
+
+def test_a_category_in_other_letters_is_recognized() -> None:
+    data = read_log(survival())
+    people = {"age": [50.0], "lactate": [1.0], "sex": ["F"], "ward": [" ICU"]}
+    with pytest.raises(InputError, match="column 'ward' is 'ICU', which the log never shows; did you mean 'icu'"):
+        read_individuals(people, data.observation_names, encoding=data.encoding)
+    few = read_log(survival(), rules=EncodingRules(most_categories=2))
+    people["ward"] = ["Icu"]
+    found = read_individuals(people, few.observation_names, encoding=few.encoding)
+    assert found.notes == ["the log never shows these in ward, put into 'ward=other': Icu (did you mean 'icu'?)"]
+    ranks = pl.Series(["LOW", "HIGH"] * 2, dtype=pl.Enum(["LOW", "HIGH"]))
+    ranked = read_log(GOOD.with_columns(obs_rank=ranks))
+    with pytest.raises(InputError, match="never shows; did you mean 'HIGH'"):
+        read_individuals({"age": [50.0], "rank": ["high"]}, ranked.observation_names, encoding=ranked.encoding)
+
+
+@pytest.mark.parametrize(
+    ("names", "lacking"),
+    [
+        ({}, ["action", "reward"]),
+        ({"customer_id": range(8)}, ["action", "reward"]),
+        ({"mrn": range(8)}, ["episode", "action", "reward"]),
+        ({"customer_id": [k // 2 for k in range(8)]}, ["action", "reward", "terminated"]),
+        ({"t": [k % 2 for k in range(8)]}, ["episode", "action", "reward", "terminated"]),
+    ],
+    ids=["no names", "names", "names to be told", "several rows each", "steps"],
+)
+def test_tables_of_one_row_each_lack_neither_episodes_nor_ends(names: dict[str, Any], lacking: list[str]) -> None:
+    table = pl.DataFrame(names | {"age": range(8), "mailing": ["a", "b"] * 4, "bought": [0, 1, 1, 0] * 2})
+    with pytest.raises(InputError) as found:
+        read_log(table)
+    assert re.findall(r"there is no column '(\w+)'", str(found.value)) == lacking
+    told = {"action": "mailing", "reward": "bought"} | ({"episode": "mrn"} if "mrn" in names else {})
+    if "terminated" not in lacking:
+        assert len(read_log(table, columns=told)) == 8
 
 
 def test_new_categories_are_put_into_other() -> None:

@@ -64,7 +64,8 @@ def test_an_answer_comes_with_its_verdict_and_who_says_otherwise(one_step: Evalu
     known = dict(rows.select("estimator", "value").iter_rows())
     assert lines[1:] == [
         f"ads: {sentences(one_step)['ads']}",
-        f"ads: am ({number(known['am'])}) and wis ({number(known['wis'])}) say otherwise",
+        f"ads: other methods say otherwise: a model of the world fitted to the log (am) {number(known['am'])}, "
+        f"logged episodes weighted by how well they follow the policy (wis) {number(known['wis'])}",
     ]
 
 

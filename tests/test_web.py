@@ -16,11 +16,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
+import numpy as np
 import polars as pl
 import pytest
 
 from repbm.cli import main
-from repbm.core import InputError
+from repbm.core import InputError, stream
 from repbm.engines import InProcess
 from repbm.evaluation import Study, evaluate
 from repbm.policies import Policy
@@ -364,6 +365,32 @@ def test_a_person_works_with_it(live, tmp_path: Path) -> None:
         tab.screenshot(path=os.environ.get("REPBM_SCREENSHOT") or str(tmp_path / "page.png"), full_page=True)
         browser.close()
     assert [line for line in complaints if "422" not in line] == []
+
+
+def test_who_gains_is_what_the_report_says(tmp_path: Path) -> None:
+    """Most episodes are cut off: what they earned is counted to its end there, and here."""
+    draw = stream(1, "cut off")
+    lengths = draw.integers(2, 9, 120)
+    ill = np.repeat(draw.uniform(size=120), lengths)
+    treated = draw.uniform(size=len(ill)) < 0.5
+    log = pl.DataFrame(
+        {
+            "episode": np.repeat(np.arange(120), lengths),
+            "obs_ill": ill,
+            "action": np.where(treated, "treat", "wait"),
+            "reward": 2 * ill * (treated == (ill >= 0.5)) + draw.normal(size=len(ill), scale=0.3),
+            "terminated": np.zeros(len(ill), dtype=bool),
+        }
+    )
+    log.write_parquet(tmp_path / "log.parquet")
+    session = Session(Study(str(tmp_path / "log.parquet")), {})
+    answer = session.ask("mine", DecisionTable.of_text("ill,action\n>=0.5,treat\n*,wait\n"))
+    shown = page(session, answer, TableForm.of(session.blank(), "new"))
+    groups = session.in_full(answer).policies["mine"].groups
+    assert len(groups) > 1
+    for group in groups:
+        low, high = (f"{end:+.4g}" for end in (group.low, group.high))
+        assert f'<td class="n">{group.gain:+.4g}</td><td class="n">{low} to {high}</td>' in shown
 
 
 def test_outcomes_of_0_and_1_are_percentages(tmp_path: Path) -> None:

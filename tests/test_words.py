@@ -11,6 +11,7 @@ import pytest
 
 import repbm
 from repbm.core import all_words
+from repbm.estimators import ESTIMATORS
 
 ROOMS = Path(repbm.__file__).parent
 DOCTOR = ROOMS / "doctor"
@@ -81,8 +82,15 @@ def test_pages_have_no_words_of_their_own(page: str) -> None:
     assert set(re.findall(r"[A-Za-z]{3,}", text)) <= {"repbm"}
 
 
+def test_every_estimator_is_called_something_within_a_sentence() -> None:
+    """Between notes stands a semicolon: there is none in a name."""
+    known = all_words()["methods"]
+    assert {spec.family for spec in ESTIMATORS.values()} == set(known)
+    assert not [name for name in known.values() if ";" in name]
+
+
 def test_every_word_is_said_somewhere() -> None:
     sources = "\n".join(path.read_text("utf-8") for kind in ("py", "html", "js") for path in ROOMS.rglob(f"*.{kind}"))
-    for section in ("chart", "hidden", "live", "notebook", "notes", "spread", "value"):
+    for section in ("chart", "disagreement", "hidden", "live", "notebook", "notes", "spread", "value"):
         for key in all_words()[section]:
             assert re.search(rf"""['"]{key}['"]|words\.{key}\b""", sources), (section, key)

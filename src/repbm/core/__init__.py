@@ -37,7 +37,7 @@ from repbm.core._thresholds import (
     SupportRules,
     Thresholds,
 )
-from repbm.core._words import all_words, say
+from repbm.core._words import all_words, otherwise, say
 
 __all__ = [
     "CODES",
@@ -83,6 +83,7 @@ __all__ = [
     "number",
     "one_thread",
     "optional",
+    "otherwise",
     "partial_file",
     "partial_folder",
     "reason",

@@ -60,6 +60,9 @@ def reason(fault: BaseException) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that `word` most likely was meant to be, if any is close."""
-    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.75)
-    return found[0] if found else None
+    """The known word that `word` most likely was meant to be, if any is close; large and small letters are alike."""
+    alike: dict[str, str] = {}
+    for one in known:
+        alike.setdefault(one.casefold(), one)
+    found = difflib.get_close_matches(word.casefold(), alike, n=1, cutoff=0.75)
+    return alike[found[0]] if found else None

@@ -19,7 +19,9 @@ _LARGE = ((1e6, "million"), (1e9, "billion"), (1e12, "trillion"))
 
 
 def in_words(value: float | None, signed: bool = False) -> str:
-    """The same for people alone: 2.4 billion, where a program would read 2.4e9."""
+    """The same for people alone: 2.4 billion, where a program would read 2.4e9, and 0 without digits."""
+    if value == 0:
+        return "0"
     for large, word in _LARGE:
         if value is not None and large <= abs(value) < 1000 * large:
             return f"{'+' if signed and value > 0 else ''}{value / large:.4g} {word}"

@@ -19,7 +19,7 @@ def constant_columns(data: Trajectories, counts: LogCounts, rules: LogRules) -> 
         value = data.observations[0, k]
         if (data.observations[:, k] == value).all():
             words = say("doctor", "constant_column", value=value)
-            yield Finding(Severity.REMARK, "constant column", words, names(data)[k])
+            yield Finding(Severity.REMARK, "constant column", words, names(data)[k], column=names(data)[k])
 
 
 def equal_columns(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
@@ -32,7 +32,7 @@ def equal_columns(data: Trajectories, counts: LogCounts, rules: LogRules) -> Ite
         first = seen.setdefault(values.tobytes(), name)
         if first != name:
             words, fix = say("doctor", "equal_columns", first=first), say("doctor", "equal_columns_fix")
-            yield Finding(Severity.REMARK, "equal columns", words, name, fix)
+            yield Finding(Severity.REMARK, "equal columns", words, name, fix, name)
 
 
 def leaking_columns(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
@@ -46,11 +46,13 @@ def leaking_columns(data: Trajectories, counts: LogCounts, rules: LogRules) -> I
         actions = len(np.unique(codes))
         pairs = len(np.unique(place * (codes.max() + 1) + codes))
         if 1 < len(distinct) <= 2 * actions and actions > 1 and pairs == len(distinct):
-            yield Finding(Severity.WARNING, "leaking column", say("doctor", "leaks_action"), name, fix)
+            yield Finding(Severity.WARNING, "leaking column", say("doctor", "leaks_action"), name, fix, name)
         elif abs(correlation(values, rewards)) > 1 - 1e-9:
-            yield Finding(Severity.WARNING, "leaking column", say("doctor", "leaks_reward"), name, reward_fix)
+            yield Finding(Severity.WARNING, "leaking column", say("doctor", "leaks_reward"), name, reward_fix, name)
         elif abs(correlation(values, later)) > 1 - 1e-9 and later.std() > 0:
-            yield Finding(Severity.WARNING, "leaking column", say("doctor", "leaks_rewards_to_come"), name, reward_fix)
+            yield Finding(
+                Severity.WARNING, "leaking column", say("doctor", "leaks_rewards_to_come"), name, reward_fix, name
+            )
 
 
 def outliers(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
@@ -68,13 +70,13 @@ def outliers(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator
         most = found[times.argmax()]
         if times.max() >= 3 and len(found) <= 3:
             words = say("doctor", "outlier_code", value=most, share=times.max() / len(rows))
-            yield Finding(Severity.WARNING, "outliers", words, name, say("doctor", "outlier_code_fix"))
+            yield Finding(Severity.WARNING, "outliers", words, name, say("doctor", "outlier_code_fix"), name)
             continue
         at = rows[np.flatnonzero(far)[0]]
         episode = int(np.searchsorted(data.offsets, at, side="right")) - 1
         words = say("doctor", "outlier", value=data.observations[at, k], low=low, high=high)
         where = say("doctor", "outlier_where", column=name, episode=data.labels_of()[episode], step=data.steps[at])
-        yield Finding(Severity.WARNING, "outliers", words, where, say("doctor", "outlier_fix"))
+        yield Finding(Severity.WARNING, "outliers", words, where, say("doctor", "outlier_fix"), name)
 
 
 def two_units(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterator[Finding]:
@@ -94,7 +96,7 @@ def two_units(data: Trajectories, counts: LogCounts, rules: LogRules) -> Iterato
         # A group of one value is a code, not a unit.
         if min(widths) > 0 and gaps.max() > rules.apart * max(widths):
             words = say("doctor", "two_units", below=np.median(below), above=np.median(above))
-            yield Finding(Severity.WARNING, "two units", words, name, say("doctor", "two_units_fix"))
+            yield Finding(Severity.WARNING, "two units", words, name, say("doctor", "two_units_fix"), name)
 
 
 def _rewards_to_come(data: Trajectories) -> np.ndarray:

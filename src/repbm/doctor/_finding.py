@@ -46,6 +46,14 @@ class Finding:
     what: str
     where: str = ""
     fix: str = ""
+    column: str = ""
+    """The observation that it is about; empty where it is about another column, or the log."""
+
+    @property
+    def about(self) -> str:
+        """Its name, with the column that it is about: of one column, and no other."""
+        column = self.column or self.where
+        return f"{self.check}:{column}" if column else self.check
 
     @property
     def line(self) -> str:

@@ -44,6 +44,8 @@ class Verdict:
     """For the report: the share of those who follow the policy, in a fitted model, who by step t have met a state and
     an action that the log shows nothing like."""
     rules: SupportRules = field(default_factory=SupportRules)
+    answer_episodes: float | None = None
+    """The effective episodes behind the answer, where one has an interval."""
 
     def __repr__(self) -> str:
         return f"Verdict({self.sentence})"
@@ -68,6 +70,11 @@ class Verdict:
         if self.checks is None:
             return self.weights
         return self.models and self.precise
+
+    @property
+    def few_behind(self) -> bool:
+        """Whether so few effective episodes stand behind the answer that its interval may be too narrow."""
+        return self.answer_episodes is not None and self.answer_episodes < self.rules.fewest_effective_episodes
 
     @property
     def last_step(self) -> int:
@@ -105,6 +112,7 @@ class Verdict:
             "novelty": None if self.novelty is None else self.novelty.tolist(),
             "pareto_k": None if self.pareto_k is None or not np.isfinite(self.pareto_k) else self.pareto_k,
             "effective_episodes": self.effective_episodes,
+            "answer_episodes": self.answer_episodes,
             "steps_with_valid_weights": self.steps_with_valid_weights,
             "unseen_actions": list(self.unseen),
         }
@@ -126,7 +134,13 @@ class Verdict:
             precision=float("inf") if unknown else stored["precision"],
             novelty=None if novelty is None else np.asarray(novelty, dtype=np.float64),
             rules=rules,
+            # Results of earlier programs do not say it.
+            answer_episodes=stored.get("answer_episodes"),
         )
+
+    def with_answer(self, effective_episodes: float) -> Verdict:
+        """Beside an answer that has an interval, and so many effective episodes behind it."""
+        return replace(self, answer_episodes=effective_episodes)
 
     def with_novelty(self, novelty: Float[np.ndarray, " horizon"]) -> Verdict:
         return replace(self, novelty=novelty)
@@ -147,6 +161,8 @@ class Verdict:
             return say("doctor", "because_unknown")
         if self.precision is not None and not self.precise:
             return say("doctor", "because_imprecise", times=self.precision)
+        if self.few_behind:
+            return say("doctor", "because_supported_few", episodes=self.answer_episodes)
         return say("doctor", "because_supported")
 
 

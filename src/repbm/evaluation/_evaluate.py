@@ -94,7 +94,7 @@ def evaluate(
     `individuals` is a table of initial states (see `read_individuals`) whose values are wanted too, `threshold` a
     return, or several, of which the share of episodes below is, `outcome` what rewards add up to. With `everyone`, all
     individuals of a log are valued, also of one of which a sample is read (`Evaluation.everyone`). Without `details`,
-    what only a report shows (back-test, groups, support of individuals, hidden causes, spread of returns) is left out.
+    what only a report shows (back-test, support of individuals, hidden causes, spread of returns) is left out.
     `engine` is where critics are fitted: an engine, or the name of one, "process", "processes" or "ray"; the numbers
     are the same. `shared` keeps what is the same for other policies (see `PolicyEvaluator`).
     """
@@ -153,15 +153,18 @@ def evaluate(
         verdicts[name] = _judged(case, critics, question)
         tables.add_diagnostics(name, case, critics.policy_model(case), whole.weighed.get(name))
         tables.settle(name, verdicts[name])
+        answer = tables.answer(name)
+        if answer is not None and answer["low"] is not None:
+            verdicts[name] = verdicts[name].with_answer(answer["effective_episodes"])
         models |= {(name, critic): _of_log(model, columns, log_data) for critic, model in critics.models(case).items()}
-    found = {name: PolicyDetails() for name in cases}
+    found = {name: _gains(tables, name, case, earned[name], question) for name, case in cases.items()}
     tested = None
     if details:
         if critics.scores is not None and models:
             tested = held_out_backtest(next(iter(cases.values())), critics.scores, question, steps.note)
         for name, case in cases.items():
             steps.look_closer(name)
-            found[name] = _details(tables, critics, name, case, earned[name], len(cases), question, tested)
+            found[name] = _details(found[name], tables, critics, name, case, len(cases), question, tested)
             rows, starts = shown(len(data), len(cases)), data.initial_observations
             tables.compare(name, "log", compared(case, starts, rows, thresholds, logged=True))
     for name, case in cases.items():
@@ -172,7 +175,8 @@ def evaluate(
             tables.refuse(name, "new", refusals(case, new.states, thresholds))
     steps.end()
     scores, first = critics.scores, next(iter(cases.values()))
-    left_out = "" if columns is None else columns.note
+    bound, said = {name: case.policy for name, case in asking.items()}, [*summed.notes]
+    said += [] if columns is None else [columns.note]
     return Evaluation(
         *tables.frames(),
         ranking=tables.ranking(),
@@ -187,7 +191,7 @@ def evaluate(
         else [{**asdict(score), "chosen": score.dynamics == scores.chosen} for score in scores.scores],
         behavior=None if learned is None else described(learned),
         run=record(
-            log, policy, policies, chosen, asked is None, individuals, log_data, question, engine, begun, new, left_out
+            log, policy, bound, chosen, asked is None, individuals, log_data, question, engine, begun, new, said
         ),
         models=models,
         everyone=all_individuals(drawn, tables, critics, cases, question, columns) if everyone else None,
@@ -239,20 +243,28 @@ def _judged(case: Case, critics: Critics, question: Question) -> Verdict:
     return found
 
 
+def _gains(tables: Tables, name: str, case: Case, earned: np.ndarray, question: Question) -> PolicyDetails:
+    """Who tells of individuals, and which groups of them gain; all pages show these."""
+    teller = tables.individuals_by(name)
+    if teller is None:
+        return PolicyDetails()
+    groups = gains_by_group(case, tables.individual_values(name, teller), earned, question)
+    return PolicyDetails(groups=groups, individuals_by=teller)
+
+
 def _details(
+    known: PolicyDetails,
     tables: Tables,
     critics: Critics,
     name: str,
     case: Case,
-    earned: np.ndarray,
     policies: int,
     question: Question,
     tested: Backtest | None,
 ) -> PolicyDetails:
-    teller = tables.individuals_by(name)
-    groups = ()
+    """What is known, and what a report shows beyond it."""
+    teller = known.individuals_by
     if teller is not None:
-        groups = gains_by_group(case, tables.individual_values(name, teller), earned, question)
         model = critics.behavior_model(case) if critics.models(case) else None
         with suppress(FailsElsewhere):
             support = support_of_individuals(case, model, shown(len(case.data), policies), question)
@@ -266,5 +278,12 @@ def _details(
     returns = spread_of_returns(case, tables.resampling, question)
     telling = critics.telling_model(case)
     modeled = None if telling is None else spread_in_model(case, *telling, tested, question)
-    bounds, regions = model_free_bounds(case, question), practice_regions(case)
-    return PolicyDetails(action_shares(case), groups, teller, hidden, returns, bounds, regions, modeled)
+    return replace(
+        known,
+        actions=action_shares(case),
+        confounding=hidden,
+        returns=returns,
+        guaranteed=model_free_bounds(case, question),
+        regions=practice_regions(case),
+        model_returns=modeled,
+    )

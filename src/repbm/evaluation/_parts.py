@@ -163,12 +163,12 @@ class PartSums:
     longest: int | None = None
     """The number of steps of the longest episode of all."""
 
-    def __call__(self, piece: Piece, frame: pl.DataFrame) -> Sums | None:
-        """None where observations hold what the sample never shows, and they are looked at."""
+    def __call__(self, piece: Piece, frame: pl.DataFrame) -> Sums | str:
+        """Or why there are none: observations that are looked at hold what the sample never shows."""
         try:
             data = self.read(frame)
-        except CodedOtherwise:
-            return None
+        except CodedOtherwise as fault:
+            return fault.what
         return self.sums(data, piece.before, piece.row_numbers if self.scan.layout.episode is None else None)
 
     def sums(self, data: Trajectories, first: int, names: Shaped[np.ndarray, " episodes"] | None = None) -> Sums:
@@ -196,8 +196,8 @@ class PartSums:
 
 def summed_parts(
     work: PartSums, pieces: Sequence[Piece], engine: Engine, announce: Callable[[int], None]
-) -> Generator[Sums | None]:
-    """The sums of every part, in order; `announce` is told how many episodes are done.
+) -> Generator[Sums | str]:
+    """The sums of every part, or why it has none, in order; `announce` is told how many episodes are done.
 
     Several workers each read parts of their own; one reads the next part while it sums this one.
     """
@@ -212,5 +212,5 @@ def summed_parts(
         announce(pieces[done.index].before + pieces[done.index].episodes)
 
 
-def _begun(work: PartSums) -> Callable[[Piece, Note], Sums | None]:
+def _begun(work: PartSums) -> Callable[[Piece, Note], Sums | str]:
     return lambda piece, note: work(piece, work.scan.read_piece(piece))

@@ -72,18 +72,19 @@ def record(
     engine: Engine,
     begun: Fingerprint | None,
     new: Individuals | None = None,
-    left_out: str = "",
+    said: Sequence[str] = (),
 ) -> dict[str, Any]:
     """How the result was made: enough to make it again where everything was given as words.
 
-    `begun` is the fingerprint of the log, where it is files.
+    `policies` are those that the log was asked about, `begun` is the fingerprint of the log, where it is files, and
+    `said` what is to be known of how all this was read.
     """
     words = given if isinstance(given, Mapping) else {next(iter(policies)): given}
     return {
         "version": __version__,
         "log_sha256": fingerprint(data) if begun is None else begun.sha256,
         "reading": (data.encoding or Encoding.of_names(data.names)).to_dict(),
-        "notes": [*_notes(policies, data, new), *filter(None, [left_out, _direction(data, question)])],
+        "notes": [*_notes(policies, data, new), *filter(None, [*said, _direction(data, question)])],
         "numbered_episodes": data.labels_of().dtype.kind in "iu",
         "rules": {name: one.text for name, one in policies.items()},
         "arguments": {
@@ -100,11 +101,15 @@ def record(
 
 
 def _notes(policies: Mapping[str, Policy], data: Trajectories, new: Individuals | None) -> list[str]:
-    """What was taken for what without being told: by us, and by policies that do not know columns by name."""
+    """What was taken for what without being told: by us, and by policies, as they are bound to the log."""
     notes = [] if data.encoding is None else list(data.encoding.notes)
     ordered = [name for name, one in policies.items() if one.by_order]
     if ordered and data.observation_names:
-        notes.append(f"{', '.join(ordered)}: observations come in this order: {', '.join(data.observation_names)}")
+        notes.append(say("notes", "in_order", policies=", ".join(ordered), names=", ".join(data.observation_names)))
+    given = {name: one.by_column for name, one in policies.items() if one.by_column is not None}
+    for column in dict.fromkeys(given.values()):
+        named = ", ".join(name for name, own in given.items() if own == column)
+        notes.append(say("notes", "by_column", policies=named, column=column))
     return [*notes, *(() if new is None else new.notes)]
 
 

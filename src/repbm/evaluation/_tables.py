@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
-from repbm.core import Thresholds
+from repbm.core import Thresholds, number, otherwise
 from repbm.doctor import NOT_SUPPORTED, Verdict, possible_returns
 from repbm.estimators import Case, CorrectedSums, Estimate, EstimatorSpec, GroupSums, IndividualValues, Role
 from repbm.evaluation._columns import BOUND_TERMS, DIAGNOSTICS, ESTIMATES, INDIVIDUALS, RANKING
@@ -166,8 +166,10 @@ class Tables:
         apart = disagreements(entries, answer, verdict, self.thresholds.headline, self._chance.get(policy, 0.0))
         if apart:
             rows[answer]["disagreeing"] = ", ".join(apart)
-            said = f"{', '.join(apart)} {'says' if len(apart) == 1 else 'say'} otherwise"
-            rows[answer]["note"] = "; ".join(part for part in (rows[answer]["note"], said) if part)
+            others = [
+                (row["estimator"], row["family"], number(row["value"])) for row in rows if row["estimator"] in apart
+            ]
+            rows[answer]["note"] = joined([rows[answer]["note"], otherwise(others)])
         first = self.estimates.index(rows[0])
         self.estimates.insert(first, self.estimates.pop(self.estimates.index(rows[answer])))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from repbm.core import Label
+from repbm.core import Label, say
 from repbm.data import Informative, Trajectories
 from repbm.engines import Engine
 from repbm.estimators import FoldCritic
@@ -49,6 +49,8 @@ class AllEpisodes:
     ) -> None:
         self.policies, self.question, self.announce, self.engine = policies, question, announce, engine
         self._sums = Sums()
+        self.notes: list[str] = []
+        """Why rows rest on the sample, where all episodes cannot be asked."""
 
     def while_drawn(self, scan: Scan) -> Callable[[Trajectories, int], Callable[[], None]] | None:
         """What weighs a part while a sample is taken from the same rows, where nothing of the sample is needed for it,
@@ -74,8 +76,8 @@ class AllEpisodes:
     def of(self, drawn: Drawn, taught: Taught) -> Sums:
         """Nothing where all of the log was read.
 
-        Nothing either where observations that somebody looks at hold what the sample never shows, or where something
-        was learned from a sample that lacks one of the actions.
+        Nothing either, and a note, where observations that somebody looks at hold what the sample never shows; nothing
+        where something was learned from a sample that lacks one of the actions.
         """
         scan, sample = drawn.scan, drawn.data
         if scan is None:
@@ -134,10 +136,17 @@ class AllEpisodes:
         found, pieces = Sums(), scan.pieces(chosen)
         with closing(summed_parts(work, pieces, self.engine, lambda done: self._say(done, len(asked)))) as parts:
             for sums in parts:
-                if sums is None:
+                if isinstance(sums, str):
+                    self._rest_on_sample(sums)
                     return
                 found.add(sums)
         self._sums.add(found)
+
+    def _rest_on_sample(self, why: str) -> None:
+        """Said once, however many passes find it."""
+        note = say("notes", "rest_on_sample", reason=why)
+        if note not in self.notes:
+            self.notes.append(note)
 
     def _labels(self, scan: Scan, sample: Trajectories, learned: bool) -> tuple[Label, ...]:
         """Those of the sample where something learned from it is asked; it has them all then."""

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
-from repbm.core import EncodingRules, InputError
+from repbm.core import EncodingRules, InputError, nearest
 from repbm.data import LARGEST_OBSERVATION, Coding, Kind
 from repbm.logs._columns import Columns
 from repbm.logs._typed import cleaned, share_of_numbers
@@ -113,12 +113,7 @@ def encoded(
         words = cleaned(series.cast(pl.String))
         known = words.is_in(coding.levels).fill_null(True)
         if not coding.other and not known.all():
-            new = (~known).to_numpy()
-            raise InputError(
-                f"column '{column}' is '{words.filter(pl.Series(new))[0]}', which the log never shows",
-                where=at.place(int(np.flatnonzero(new)[0])),
-                fix=f"it shows {', '.join(coding.levels)}",
-            )
+            raise _never_shown(coding, at, column, words, (~known).to_numpy())
         for k, level in enumerate(coding.shown):
             fits = ~known if coding.other and level == Coding.OTHER else words == level
             result[:, k] = fits.fill_null(False).cast(pl.Float64).to_numpy()
@@ -131,6 +126,17 @@ def encoded(
     else:
         result[absent] = np.nan
     return result
+
+
+def _never_shown(coding: Coding, at: Columns, column: str, words: pl.Series, new: np.ndarray) -> InputError:
+    """Some categories are new, and there is no place for them: what the first may mean, or what there is."""
+    row = int(np.flatnonzero(new)[0])
+    guess = nearest(words[row], coding.levels)
+    return InputError(
+        f"column '{column}' is '{words[row]}', which the log never shows",
+        where=at.place(row),
+        fix=f"did you mean '{guess}'?" if guess else f"it shows {', '.join(coding.levels)}",
+    )
 
 
 def _numbers(
@@ -150,11 +156,7 @@ def _numbers(
         codes = words.replace_strict(coding.levels, range(len(coding.levels)), default=None, return_dtype=pl.Float64)
         new = (codes.is_null() & words.is_not_null()).to_numpy()
         if new.any():
-            raise InputError(
-                f"column '{column}' is '{words.filter(pl.Series(new))[0]}', which the log never shows",
-                where=at.place(int(np.flatnonzero(new)[0])),
-                fix=f"it shows {', '.join(coding.levels)}",
-            )
+            raise _never_shown(coding, at, column, words, new)
         return codes.to_numpy()
     if coding.kind in (Kind.DATE, Kind.ELAPSED):
         if series.dtype not in (pl.Date, pl.Datetime):

@@ -109,4 +109,6 @@ def _new(coding: Coding, at: Columns, name: str) -> list[str]:
         return []
     words = {str(word) for word in at.series(name).drop_nulls().unique().to_list()}
     new = sorted(words - set(coding.levels) - set(coding.grouped) - {"other"})
-    return [f"the log never shows these in {name}, put into '{coding.name}=other': {', '.join(new[:6])}"] if new else []
+    meant = ((word, nearest(word, coding.levels)) for word in new[:6])
+    shown = ", ".join(f"{word} (did you mean '{guess}'?)" if guess else word for word, guess in meant)
+    return [f"the log never shows these in {name}, put into '{coding.name}=other': {shown}"] if new else []

@@ -65,6 +65,7 @@ def layout(
     present: Sequence[str],
     dtype_of: Callable[[str], pl.DataType],
     has_gaps: Callable[[str], bool],
+    is_unique: Callable[[str], bool],
     asked: Asked,
     where: str,
     faults: Faults,
@@ -135,9 +136,10 @@ def layout(
             )
         )
     if faults.found and not (roles["terminated"] or asked.ends or alone) and "terminated" not in asked.renames:
+        episode = roles["episode"] if roles["episode"] in present else _suggested("episode", free(), dtype_of)
         reward = roles["reward"] if roles["reward"] in present else _suggested("reward", free(), dtype_of)
-        # An outcome in last rows alone is an end.
-        if reward is None or not has_gaps(reward):
+        # An outcome in last rows alone is an end, and so is every row where none has the episode of another.
+        if not (reward is not None and has_gaps(reward)) and not (episode is not None and is_unique(episode)):
             faults.add(no_ends(where, hint))
     action, reward = roles["action"], roles["reward"]
     if faults.found or action is None or reward is None:
@@ -227,8 +229,11 @@ def _one_row_each(
     if "episode" in asked.renames:
         return not asked.renames["episode"]
     hints = (roles["step"], roles["terminated"], roles["truncated"], asked.ends)
-    lone = roles["action"] is not None and roles["reward"] is not None and not any(hints) and not following
-    return lone and not any(names_somebody(name) for name in free) and nearest("episode", free) is None
+    somebody = suspected("episode", free) or nearest("episode", free)
+    lacking = [role for role in ("action", "reward") if roles[role] is None]
+    # What has no columns for all that is lacking, and one to observe, is no such table.
+    enough = not lacking or len(free) > len(lacking)
+    return enough and not (any(hints) or following or somebody or any(names_somebody(name) for name in free))
 
 
 def _aliases(roles: Mapping[str, str | None], asked: Asked) -> dict[str, str]:

@@ -20,4 +20,7 @@ def layout_of(part: Part, asked: Asked, faults: Faults) -> Layout | None:
     def has_gaps(name: str) -> bool:
         return bool(typed(part.read([name])[name]).null_count())
 
-    return layout(list(part.schema), dtype_of, has_gaps, asked, part.name, faults)
+    def is_unique(name: str) -> bool:
+        return bool(part.read([name])[name].is_unique().all())
+
+    return layout(list(part.schema), dtype_of, has_gaps, is_unique, asked, part.name, faults)

@@ -122,6 +122,11 @@ class Policy(ABC):
         """Whether the policy knows observations by their order alone."""
         return False
 
+    @property
+    def by_column(self) -> str | None:
+        """The column that the policy is given, where nothing but the name of a parameter says so."""
+        return None
+
     def bind(self, observation_names: tuple[str, ...], encoding: Encoding | None = None) -> Policy:
         """The policy for a log whose observations have these names, and were coded so.
 

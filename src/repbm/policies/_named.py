@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -18,6 +18,10 @@ from repbm.policies._callable import CallablePolicy, called, source_of
 
 _ROWS, _FRAMES = ("row",), ("df", "frame")
 _ARRAYS = ("ndarray", "Series", "Float[")
+_GENERAL = frozenset(
+    "x xs s o obs observation observations state states rows batch data array values features inputs".split()
+)
+"""What a parameter for all observations is called: so it gets them, also where a column has that name."""
 
 
 class Form(StrEnum):
@@ -82,9 +86,63 @@ def _written(annotation: Any) -> str:
 def function_policy(function: Callable[..., Any], name: str | None = None) -> ObservationPolicy:
     """The policy that a function is, by what it wants."""
     form = form_of(function)
-    if form is Form.ARRAY:
+    if form is not Form.ARRAY:
+        return NamedPolicy(function, form, name or _called(function))
+    only = _only(function)
+    if only is None or only.name.lower() in _GENERAL:
         return CallablePolicy(function, name=name)
-    return NamedPolicy(function, form, name or getattr(function, "__name__", type(function).__name__).strip("<>"))
+    return SingleParameterPolicy(function, name or _called(function))
+
+
+def _called(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", type(function).__name__).strip("<>")
+
+
+def _only(function: Callable[..., Any]) -> inspect.Parameter | None:
+    """The only parameter that must be given, which can be given by its name."""
+    try:
+        given = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    needed = [one for one in given if one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD]
+    return needed[0] if len(needed) == 1 else None
+
+
+@dataclass(frozen=True, eq=False)
+class SingleParameterPolicy(ObservationPolicy):
+    """A function of one thing. Where the log has a column of that name it is given this column, by one value at a
+    time or, where annotated as an array, as a whole; else an array of all observations."""
+
+    function: Callable[..., Any]
+    title: str
+
+    @property
+    def name(self) -> str:
+        return self.title
+
+    @property
+    def text(self) -> str | None:
+        return source_of(self.function)
+
+    @property
+    def by_order(self) -> bool:
+        return True
+
+    def bind(self, observation_names: tuple[str, ...], encoding: Encoding | None = None) -> ObservationPolicy:
+        only, known = _only(self.function), encoding or Encoding.of_names(observation_names)
+        assert only is not None
+        if known.find(only.name) is None:
+            return self._of_array
+        whole = any(word in _written(only.annotation) for word in _ARRAYS)
+        form = Form.COLUMNS if whole else Form.VALUES
+        return NamedPolicy(self.function, form, self.title, taken_for=only.name).bind(observation_names, encoding)
+
+    def choices(self, observations: Float[np.ndarray, "batch dimensions"], labels: tuple[Label, ...]) -> Choices:
+        return self._of_array.choices(observations, labels)
+
+    @property
+    def _of_array(self) -> CallablePolicy:
+        return CallablePolicy(self.function, name=self.title)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +157,8 @@ class NamedPolicy(ObservationPolicy):
     form: Form
     title: str
     encoding: Encoding | None = None
+    taken_for: str | None = None
+    """The column that its only parameter is taken for, since it has that name and nothing else says so."""
 
     @property
     def name(self) -> str:
@@ -108,8 +168,12 @@ class NamedPolicy(ObservationPolicy):
     def text(self) -> str | None:
         return source_of(self.function)
 
+    @property
+    def by_column(self) -> str | None:
+        return self.taken_for
+
     def bind(self, observation_names: tuple[str, ...], encoding: Encoding | None = None) -> NamedPolicy:
-        bound = NamedPolicy(self.function, self.form, self.title, encoding or Encoding.of_names(observation_names))
+        bound = replace(self, encoding=encoding or Encoding.of_names(observation_names))
         bound._columns()
         return bound
 
@@ -152,6 +216,15 @@ class NamedPolicy(ObservationPolicy):
         wanted = self._columns()
         decoded = self.encoding.decoded(observations, list(wanted.values()))
         columns = {name: decoded[ours] for name, ours in wanted.items()}
+        try:
+            return self._answers(columns, wanted)
+        except InputError as fault:
+            if self.taken_for is None:
+                raise
+            fix = f"it is given the column '{self.taken_for}'; for all columns call its parameter 'observations'"
+            raise InputError(fault.what, where=fault.where, fix=fix) from fault
+
+    def _answers(self, columns: Mapping[str, np.ndarray], wanted: Mapping[str, str]) -> Any:
         who, act = f"policy {self.name}", self.function
         if self.form is Form.MAPPING:
             return called(who, act, columns)

@@ -31,6 +31,10 @@ class Softened(ObservationPolicy):
     def by_order(self) -> bool:
         return self.policy.by_order
 
+    @property
+    def by_column(self) -> str | None:
+        return self.policy.by_column
+
     def bind(self, observation_names: tuple[str, ...], encoding: Encoding | None = None) -> Softened:
         return replace(self, policy=self.policy.bind(observation_names, encoding))
 
@@ -57,6 +61,10 @@ class Greedy(ObservationPolicy):
     @property
     def by_order(self) -> bool:
         return self.policy.by_order
+
+    @property
+    def by_column(self) -> str | None:
+        return self.policy.by_column
 
     def bind(self, observation_names: tuple[str, ...], encoding: Encoding | None = None) -> Greedy:
         return replace(self, policy=self.policy.bind(observation_names, encoding))

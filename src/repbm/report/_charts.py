@@ -83,16 +83,19 @@ def ahead_chart(tested: Backtest) -> Chart:
     return sized(alt.layer(rule, words, lines), 180)
 
 
-def backtest_chart(tested: Backtest, shown_as: Shown = PLAIN) -> Chart:
-    """What the model says of what is done now, beside what happened, for groups of held-out individuals."""
+def backtest_chart(
+    tested: Backtest, shown_as: Shown = PLAIN, possible: tuple[float, float] = (-np.inf, np.inf)
+) -> Chart:
+    """What the model says of what is done now, beside what happened, for groups of held-out individuals; errors end
+    where returns do."""
     bins = tested.bins()
     data = pl.DataFrame(
         [
             {
                 "predicted": predicted,
                 "observed": observed,
-                "low": observed - 2 * error,
-                "high": observed + 2 * error,
+                "low": max(observed - 2 * error, min(observed, possible[0])),
+                "high": min(observed + 2 * error, max(observed, possible[1])),
                 "individuals": count,
             }
             for predicted, observed, error, count in bins

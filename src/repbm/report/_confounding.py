@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def confounding_chart(found: Confounding, shown_as: Shown = PLAIN) -> Chart:
     """Bounds of the difference to what is done now against the strength of a hidden cause, and no difference."""
     data = pl.DataFrame({"gamma": found.gammas, "low": found.difference_low, "high": found.difference_high})
-    axis = alt.Axis(values=list(found.gammas), format="~g", labelOverlap="greedy")
+    axis = alt.Axis(values=list(found.gammas), format="~g", labelOverlap="greedy", labelSeparation=8)
     x = alt.X(
         "gamma:Q",
         title=say("chart", "hidden_odds"),

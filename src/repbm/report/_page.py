@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from repbm._version import __version__
 from repbm.core import as_json, in_words
@@ -36,7 +37,9 @@ class Report:
 
     @cached_property
     def parts(self) -> list[PolicyPart]:
-        names = self.evaluation.estimates["policy"].unique(maintain_order=True).to_list()
+        """Of every policy, in the order of the ranking; those without an answer come last."""
+        ranked = pl.concat([self.evaluation.ranking["policy"], self.evaluation.estimates["policy"]])
+        names = ranked.unique(maintain_order=True).to_list()
         rows = shown(len(self.evaluation.episodes), len(names))
         return [PolicyPart(self.evaluation, name, rows) for name in names]
 
@@ -51,7 +54,8 @@ class Report:
         if tested is not None and any(np.isfinite(error) for error in tested.ahead.values()):
             found["ahead"] = ahead_chart(tested)
         if tested is not None and len(tested.predicted) > 1:
-            found["backtest"] = backtest_chart(tested, shown_as)
+            scale = self.evaluation.scale
+            found["backtest"] = backtest_chart(tested, shown_as, (scale.low, scale.high))
         return found
 
     def plots(self) -> dict[str, bytes]:
@@ -103,6 +107,7 @@ class Report:
             behavior=evaluation.behavior,
             cohort=None if evaluation.cohort is None else cohort_table(evaluation.cohort, shown_as, words),
             settings=_settings(evaluation),
+            thresholds=_thresholds(evaluation),
             content=_inline({"tables": [part["table"] for part in parts], "words": words.script}),
         )
 
@@ -120,8 +125,8 @@ def _settings(evaluation: Evaluation) -> dict[str, str]:
     run = evaluation.run
     arguments = dict(run["arguments"])
     made = {"repbm": run["version"], "log": _said(arguments.pop("log")), "SHA-256 of the log": run["log_sha256"]}
-    estimators, thresholds = arguments.pop("estimators"), arguments.pop("thresholds")
-    for name in ("estimators_asked", "details", "policies"):
+    estimators = arguments.pop("estimators")
+    for name in ("estimators_asked", "details", "policies", "thresholds"):
         arguments.pop(name)
     made |= {name.replace("_", " "): _said(value) for name, value in arguments.items() if value not in (None, {}, [])}
     made["estimators"] = _said(next(iter(estimators.values())))
@@ -130,12 +135,18 @@ def _settings(evaluation: Evaluation) -> dict[str, str]:
         errors = (score[name] for name in ("one_step", "several_steps"))
         one, several = ("unknown" if error is None else f"{error:.3g}" for error in errors)
         made[f"dynamics: {score['dynamics']}"] = f"held-out error {one} one step ahead, {several} several{chosen}"
-    for purpose, rules in thresholds.items():
-        made[f"thresholds: {purpose}"] = _said({name.replace("_", " "): value for name, value in rules.items()})
     return made
+
+
+def _thresholds(evaluation: Evaluation) -> dict[str, str]:
+    """By purpose, what decided."""
+    purposes = evaluation.run["arguments"]["thresholds"]
+    return {purpose.replace("_", " "): _said(rules) for purpose, rules in purposes.items()}
 
 
 def _said(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}={_said(one)}" for name, one in value.items())
+        return ", ".join(
+            f"{name.replace('_', ' ')}={_said(one)}" for name, one in value.items() if one not in ("", None)
+        )
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -22,7 +22,7 @@ from repbm.report._people import people_table
 from repbm.report._quote import consistent, may_be_chance, quote
 from repbm.report._scale import Shown
 from repbm.report._states import logged_states
-from repbm.report._tables import merged
+from repbm.report._tables import merged, noted
 from repbm.report._words import Words
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class PolicyPart:
             {
                 **row,
                 "meaning": words.meaning(row["family"], row["softened"]),
-                "note": consistent(row["note"], verdict),
+                "note": self._noted(row),
             }
             for row in merged(self.rows.to_dicts())
         ]
@@ -137,7 +137,7 @@ class PolicyPart:
             "name": self.policy,
             "answer": {
                 **answer,
-                "note": consistent(answer["note"], verdict),
+                "note": _without(self._noted(answer), self._said_of_verdict(answer)),
                 "meaning": words.meaning(answer["family"], answer["softened"]),
                 "size": shown.size(answer["difference"]),
                 "chance": may_be_chance(answer),
@@ -146,7 +146,7 @@ class PolicyPart:
             "quote": quote(answer, verdict, shown, words),
             "effect": None if effect is None else shown.effect(effect),
             "backtest": tested,
-            "verdict": {**verdict.to_dict(), "kind": _kind(verdict), "precise": verdict.precise},
+            "verdict": {**verdict.to_dict(), **_kinds(verdict), "precise": verdict.precise},
             "rows": [{**row, "note": _without(row["note"], shared)} for row in rows],
             "shared_notes": [{"note": note, "names": ", ".join(names)} for note, names in shared.items()],
             "rule": self.evaluation.run["rules"].get(self.policy),
@@ -167,6 +167,14 @@ class PolicyPart:
             "teller": self.details.individuals_by,
             "table": self.table(words),
         }
+
+    def _noted(self, row: Mapping[str, Any]) -> str:
+        return consistent(noted(row, self.rows, self.shown), self.verdict)
+
+    def _said_of_verdict(self, answer: Mapping[str, Any]) -> list[str]:
+        """What the verdict says of the answer already."""
+        few = self.verdict.supported and self.verdict.few_behind
+        return [say("notes", "few_effective", count=answer["effective_episodes"])] if few else []
 
     @property
     def _least(self) -> int:
@@ -230,6 +238,12 @@ def _why(answer: dict[str, Any], verdict: Verdict) -> str:
     if answer["role"] == "corrected":
         return "why_corrected"
     return "why_weights" if verdict.weights else "why_models" if verdict.models else "why_none"
+
+
+def _kinds(verdict: Verdict) -> dict[str, str]:
+    """How the answer looks, and what stands over it."""
+    kind = _kind(verdict)
+    return {"kind": kind, "heading": "yes_few" if kind == "yes" and verdict.few_behind else kind}
 
 
 def _kind(verdict: Verdict) -> str:

@@ -47,6 +47,8 @@ def quote(row: Mapping[str, Any], verdict: Verdict, shown: Shown, words: Words) 
         difference=shown.in_full(row["difference"]),
         differences=shown.differences(row["difference_low"], row["difference_high"]),
     )
+    if verdict.few_behind:
+        said = f"{said} {words.plain('quote_few', effective=verdict.answer_episodes)}"
     if may_be_chance(row):
         return f"{said} {words.plain('quote_chance')}"
     effect = Effect.of(row) if shown.binary else None

@@ -10,7 +10,7 @@ import polars as pl
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from repbm.core import number
+from repbm.core import number, otherwise
 from repbm.evaluation import Effect
 from repbm.report._scale import PLAIN, Shown
 
@@ -50,13 +50,19 @@ def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 def disagreement(row: Mapping[str, Any], estimates: pl.DataFrame, shown: Shown) -> str:
     """Who says otherwise than the answer, and what; empty where nobody does."""
+    return otherwise([(name, family, shown.value(value)) for name, family, value in _others(row, estimates)])
+
+
+def _others(row: Mapping[str, Any], estimates: pl.DataFrame) -> list[tuple[str, str, float]]:
     names = row["disagreeing"].split(", ") if row["disagreeing"] else []
     own = estimates.filter(pl.col("policy") == row["policy"], pl.col("estimator").is_in(names))
-    said = [f"{name} ({shown.value(value)})" for name, value in own.select("estimator", "value").iter_rows()]
-    if not said:
-        return ""
-    together = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
-    return f"{together} {'says' if len(said) == 1 else 'say'} otherwise"
+    return list(own.select("estimator", "family", "value").iter_rows())
+
+
+def noted(row: Mapping[str, Any], estimates: pl.DataFrame, shown: Shown) -> str:
+    """The note of a row, with the values in it as people read them."""
+    plain = otherwise([(name, family, number(value)) for name, family, value in _others(row, estimates)])
+    return row["note"].replace(plain, disagreement(row, estimates, shown)) if plain else row["note"]
 
 
 def _cells(row: Mapping[str, Any], shown: Shown, truth: Mapping[str, float]) -> dict[str, str]:
@@ -110,10 +116,10 @@ def answers_table(
     if shown.binary and not truth:
         effects = ((row["policy"], Effect.of(row)) for row in rows)
         yield from (f"{name}: {shown.effect(effect)}" for name, effect in effects if effect is not None)
-    otherwise = [(row["policy"], disagreement(row, estimates, shown)) for row in rows]
-    lines = list(_shared(otherwise))
+    doubts = [(row["policy"], disagreement(row, estimates, shown)) for row in rows]
+    lines = list(_shared(doubts))
     if len(lines) > _MOST_LINES:
-        names = ", ".join(name for name, doubt in otherwise if doubt)
+        names = ", ".join(name for name, doubt in doubts if doubt)
         lines = [f"{names}: other estimators say otherwise; --all shows them"]
     yield from lines
     yield from _shared((row["policy"], row["note"] if row["low"] is None else "") for row in rows)
@@ -156,7 +162,7 @@ def estimates_tables(
         notes: dict[str, list[str]] = {}
         for row in rows:
             if row["note"]:
-                notes.setdefault(row["note"], []).append(row["estimator"])
+                notes.setdefault(noted(row, estimates, shown), []).append(row["estimator"])
         for note, names in notes.items():
             yield f"{', '.join(names)}: {note}"
 

@@ -13,7 +13,6 @@ import polars as pl
 from repbm._version import __version__
 from repbm.core import all_words, say
 from repbm.doctor import NOT_SUPPORTED
-from repbm.inference import subgroups
 from repbm.policies.adapters import DecisionTable
 from repbm.report import Shown, Words, individuals_svg, logged_states, weighty_lines
 from repbm.web._forms import TableForm
@@ -95,11 +94,6 @@ def _answer(answer: Answer, session: Session) -> dict[str, Any]:
     known = people.filter(pl.col("value").is_not_null() & pl.col("difference_low").is_not_null())
     sign = 1 if session.outcome.better == "more" else -1
     rises, falls = known["difference_low"] > 0, known["difference_high"] < 0
-    groups = []
-    if len(people):
-        states = made.episodes.drop("episode", "logged_return")
-        gains = people["value"].to_numpy() - made.episodes["logged_return"].to_numpy()
-        groups = subgroups(states.to_numpy().astype(float), tuple(states.columns), np.asarray(gains, dtype=float))
     verdict = line["verdict"]
     return {
         **line,
@@ -109,7 +103,7 @@ def _answer(answer: Answer, session: Session) -> dict[str, Any]:
         "unclear": int((~rises & ~falls).sum()),
         "refused": len(people) - len(known),
         "everybody": len(people),
-        "groups": groups,
+        "groups": made.policies[answer.name].groups,
         "chart": individuals_svg(known["value"].to_numpy(), Shown.of(made)) if len(known) else None,
         "table": answer.policy if isinstance(answer.policy, DecisionTable) else None,
     }
