@@ -74,7 +74,7 @@ def fit_critics(
     """Several critics of one log, each as `fit_critic` would fit it; all that is independent is done by the engine."""
     for case, spec in wanted:
         if spec.kind.uses_model and scores is None:
-            scores = _chosen(case, spec, seed, announce, engine)
+            scores = choose_kind(case, spec, seed, announce, engine)
     requests = [Request(spec.fit, scores, seed, announce, spec.thresholds) for _, spec in wanted]
     pieces = [
         piece
@@ -149,7 +149,7 @@ def fit_model_critics(
 ) -> list[FittedCritic]:
     """Several models of one log in one call, each as `fit_critic` would fit it: networks are then trained together."""
     case = taught(case, thresholds)
-    scores = _chosen(case, CriticSpec(kinds[0], fit, thresholds=thresholds), seed, announce)
+    scores = choose_kind(case, CriticSpec(kinds[0], fit, thresholds=thresholds), seed, announce)
     request = Request(fit, scores, seed, announce, thresholds)
     if any(kind.objective.strength_is_chosen for kind in kinds) and fit.chooses_strength:
         return [fit_critic(case, CriticSpec(kind, fit, thresholds=thresholds), seed, scores=scores) for kind in kinds]
@@ -161,7 +161,11 @@ def fit_model_critics(
     return [FittedCritic(kind.critic(model, case, request), (model,), scores) for kind, model in pairs]
 
 
-def _chosen(case: Case, spec: CriticSpec, seed: int, announce: Announce, engine: Engine | None = None) -> Comparison:
+def choose_kind(
+    case: Case, spec: CriticSpec, seed: int, announce: Announce, engine: Engine | None = None
+) -> Comparison:
+    """The kind of model that suits the log: what its critics may be given as `scores`."""
+
     def comparing(loss: float, done: int, total: int) -> None:
         announce(f"comparing a network, loss {loss:.3g}, epoch {done} of {total}")
 

@@ -60,7 +60,7 @@ def spoken(name: str, value: str, low: str, high: str, shown_as: Shown, differen
 
 
 def sized(chart: Chart, height: int, width: int = WIDTH) -> Chart:
-    """The chart in the style of the page; all at once, since every change of a chart copies it with all that it holds."""
+    """The chart in the style of the page, all at once: every change of a chart copies it with all that it holds."""
     style = alt.Config(
         font="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif",
         axis=alt.AxisConfig(
