@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable, Iterator
 
-from repbm.core import in_threads
+import numpy as np
+import pytest
+
+from repbm.core import in_threads, side_by_side
+from repbm.domains.worlds import DEVELOPMENT
+from repbm.evaluation import evaluate
 
 LATER = """
 import numpy as np
@@ -78,3 +86,46 @@ def test_results_come_in_the_order_of_their_items_however_long_each_takes() -> N
         return seconds
 
     assert list(in_threads(waited, [0.05, 0.0, 0.02])) == [0.05, 0.0, 0.02]
+
+
+def test_tasks_side_by_side_are_taken_here_and_come_in_order() -> None:
+    here, taken = threading.get_ident(), set[int]()
+    begun, most = [0], [0]
+
+    def tasks() -> Iterator[Callable[[], tuple[int, bool]]]:
+        for number in range(12):
+            taken.add(threading.get_ident())
+            yield lambda number=number: done(number)
+
+    def done(number: int) -> tuple[int, bool]:
+        begun[0] += 1
+        most[0] = max(most[0], begun[0])
+        time.sleep(0.02 if number == 0 else 0.002)
+        begun[0] -= 1
+        # What they do may share no further threads: those would wait for themselves.
+        return number, list(in_threads(lambda one: threading.get_ident(), range(3))) == [threading.get_ident()] * 3
+
+    assert side_by_side(tasks()) == [(number, (os.cpu_count() or 1) > 1) for number in range(12)]
+    assert taken == {here}
+    assert most[0] <= 4
+
+
+def test_a_task_that_fails_beside_others_raises_its_error() -> None:
+    def failing() -> int:
+        raise ValueError("that one")
+
+    with pytest.raises(ValueError, match="that one"):
+        side_by_side([lambda: 1, failing, lambda: 2])
+
+
+def test_a_policy_is_asked_by_the_thread_that_evaluates() -> None:
+    asked = set[int]()
+
+    def policy(states: np.ndarray) -> np.ndarray:
+        asked.add(threading.get_ident())
+        return (states[:, 0] > 0).astype(int)
+
+    world = DEVELOPMENT["noise-by-state"](np.random.default_rng(0))
+    data, _ = world.log(60, np.random.default_rng(1))
+    evaluate(data, policy, estimators="corrected", details=False)
+    assert asked == {threading.get_ident()}

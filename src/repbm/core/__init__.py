@@ -12,7 +12,7 @@ from repbm.core._numbers import in_words, number
 from repbm.core._progress import Progress, silent
 from repbm.core._random import stream
 from repbm.core._side_by_side import SideBySide
-from repbm.core._threads import in_threads, one_thread, work_alone
+from repbm.core._threads import in_threads, one_thread, side_by_side, work_alone
 from repbm.core._thresholds import (
     BacktestRules,
     BalanceRules,
@@ -89,6 +89,7 @@ __all__ = [
     "reason",
     "resampled_counts",
     "say",
+    "side_by_side",
     "silent",
     "stream",
     "work_alone",

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
@@ -15,6 +15,9 @@ from threadpoolctl import ThreadpoolController
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
+
+_MOST_AT_ONCE = 4
+"""Whole tasks take memory, and turns at the interpreter: more of them at once are no faster."""
 
 _thread = threading.local()
 _found: tuple[int, ThreadpoolController] | None = None
@@ -45,6 +48,33 @@ def in_threads(work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iter
     return map(work, items) if getattr(_thread, "alone", False) else _threads().map(work, items)
 
 
+def side_by_side(tasks: Iterable[Callable[[], _Result]]) -> list[_Result]:
+    """The results of tasks, in order; a few are done at once, each in one thread.
+
+    What `in_threads` asks of work holds for them, too. A task is taken from `tasks` here, and only when one before it
+    has ended: what others must not do may be done there.
+    """
+    count = min(os.cpu_count() or 1, _MOST_AT_ONCE)
+    if count == 1 or getattr(_thread, "alone", False):
+        return [task() for task in tasks]
+    free, begun = threading.Semaphore(count), list[Future[_Result]]()
+    with one_thread():  # or the last to end would set what the first found
+        try:
+            for task in tasks:
+                free.acquire()
+                begun.append(_threads().submit(_in_one_thread, task))
+                begun[-1].add_done_callback(lambda _: free.release())
+            return [one.result() for one in begun]
+        finally:
+            for one in begun:
+                one.cancel()
+
+
+def _in_one_thread(task: Callable[[], _Result]) -> _Result:
+    with one_thread():
+        return task()
+
+
 def work_alone() -> None:
     """From now on this thread shares no work `in_threads`: others do as much at the same time, on other parts."""
     _thread.alone = True
@@ -52,4 +82,5 @@ def work_alone() -> None:
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="repbm")
+    # One that waited for others of the same few threads would wait for itself.
+    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="repbm", initializer=work_alone)

@@ -3,7 +3,7 @@
 from repbm.critics._action_values import ActionValues
 from repbm.critics._cross_fitted import CrossFittedCritic
 from repbm.critics._drawn_returns import draw_returns
-from repbm.critics._fit import CriticSpec, FittedCritic, fit_critic, fit_critics, fit_model_critics
+from repbm.critics._fit import CriticSpec, FittedCritic, choose_kind, fit_critic, fit_critics, fit_model_critics
 from repbm.critics._fqe import FQENetwork, fit_fqe
 from repbm.critics._kinds import (
     CRITICS,
@@ -40,6 +40,7 @@ __all__ = [
     "PolicyScale",
     "Request",
     "WholeModel",
+    "choose_kind",
     "draw_returns",
     "fit_critic",
     "fit_critics",

@@ -87,14 +87,19 @@ class Sums:
             bounds = np.append(np.flatnonzero(np.diff(group, prepend=-1)), len(group))
             for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
                 here, (fold, action) = slice(first, last), divmod(int(group[first]), actions)
-                gram[fold, action] += x[here].T @ x[here]
-                paid[fold, action] += part.rewards[here] @ x[here]
+                own = x[here]
+                gram[fold, action] += own.T @ own
+                paid[fold, action] += part.rewards[here] @ own
+                used, now, after = np.empty(0, dtype=np.int64), own, own
                 for other in range(actions if onward else 0):
                     chance = np.where(part.onward[here], problem.discount * part.policy[here, other], 0.0)
-                    used = np.flatnonzero(chance)
-                    if len(used):
-                        expected = following[here][used] * chance[used, None]
-                        cross[fold, action, :, other] += x[here][used].T @ expected
+                    asked = np.flatnonzero(chance)
+                    if not len(asked):
+                        continue
+                    if not np.array_equal(asked, used):
+                        # Mostly the policy may take every action after the same steps: these are gathered once.
+                        used, now, after = asked, own[asked], following[here][asked]
+                    cross[fold, action, :, other] += now.T @ (after * chance[used, None])
         return cls(gram, paid, cross.reshape(folds, actions, size, -1))
 
     def moments(

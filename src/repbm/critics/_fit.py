@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 from jaxtyping import Int
 
-from repbm.core import InputError, Thresholds, one_thread, stream
+from repbm.core import InputError, Thresholds, one_thread, side_by_side, stream
 from repbm.critics._cross_fitted import CrossFittedCritic
-from repbm.critics._kinds import Announce, CriticKind, ModelCriticKind, Part, Request, taught
+from repbm.critics._kinds import Announce, CriticKind, ModelCriticKind, Request, taught
+from repbm.critics._parts import BesideOthers, Part
 from repbm.engines import Engine, InProcess, Note, all_values
 from repbm.estimators import Case, Critic
 from repbm.models import AutoFit, Comparison, Model, ModelFit
@@ -74,7 +76,7 @@ def fit_critics(
     """Several critics of one log, each as `fit_critic` would fit it; all that is independent is done by the engine."""
     for case, spec in wanted:
         if spec.kind.uses_model and scores is None:
-            scores = _chosen(case, spec, seed, announce, engine)
+            scores = choose_kind(case, spec, seed, announce, engine)
     requests = [Request(spec.fit, scores, seed, announce, spec.thresholds) for _, spec in wanted]
     pieces = [
         piece
@@ -83,7 +85,7 @@ def fit_critics(
     ]
     with one_thread():
         shared = tuple(wanted), seed, scores
-        results = all_values((engine or InProcess()).map(_begun, pieces, shared=shared, note=announce))
+        results = _results(pieces, shared, engine or InProcess(), announce)
         given = list(zip(pieces, results, strict=True))
         return [
             _joined(case, spec, request, [(piece, result) for piece, result in given if piece.critic == number])
@@ -98,32 +100,66 @@ class _Piece:
     critic: int
     part: int
     in_fold: bool = False
+    beside: bool = False
+    """Whether it may be done in a thread, beside others."""
 
 
 def _pieces(number: int, case: Case, spec: CriticSpec, request: Request) -> list[_Piece]:
-    parts = len(spec.kind.parts(case, request))
+    parts = spec.kind.parts(case, request)
     folds = 0 if spec.folds == 1 or spec.kind.in_folds else len(np.unique(_folds(case, spec, request.seed)))
-    return [*(_Piece(number, k) for k in range(parts)), *(_Piece(number, k, True) for k in range(folds))]
+    whole = [_Piece(number, k, beside=isinstance(part, BesideOthers)) for k, part in enumerate(parts)]
+    return [*whole, *(_Piece(number, k, in_fold=True) for k in range(folds))]
 
 
-def _begun(
-    shared: tuple[Sequence[tuple[Case, CriticSpec]], int, Comparison | None],
-) -> Callable[[_Piece, Note], Any]:
-    wanted, seed, scores = shared
-    parts: dict[int, Sequence[Part]] = {}
+def _results(pieces: Sequence[_Piece], shared: _Shared, engine: Engine, announce: Announce) -> list[Any]:
+    """What the pieces give, in order; here, what may be done side by side, is."""
+    found, work = [], _Work(shared)
+    for beside, run in groupby(pieces, key=lambda piece: piece.beside and engine.workers == 1):
+        some = list(run)
+        if beside:
+            found += side_by_side(work.begun(piece, announce) for piece in some)
+        else:
+            found += all_values(engine.map(_Work, some, shared=shared, note=announce))
+    return found
 
-    def work(piece: _Piece, note: Note) -> Any:
-        case, spec = wanted[piece.critic]
-        with np.errstate(over="ignore", invalid="ignore"):
+
+_Shared = tuple[Sequence[tuple[Case, CriticSpec]], int, Comparison | None]
+
+
+class _Work:
+    """Does pieces; the parts of a critic are found when the first of them is done."""
+
+    def __init__(self, shared: _Shared) -> None:
+        self._wanted, self._seed, self._scores = shared
+        self._parts: dict[int, Sequence[Part]] = {}
+
+    def __call__(self, piece: _Piece, note: Note) -> Any:
+        case, spec = self._wanted[piece.critic]
+        with _overflowing():
             if not piece.in_fold:
-                if piece.critic not in parts:
-                    request = Request(spec.fit, scores, seed, note, spec.thresholds)
-                    parts[piece.critic] = spec.kind.parts(case, request)
-                return parts[piece.critic][piece.part]()
-            others = np.flatnonzero(_folds(case, spec, seed) != piece.part)
-            return fit_critic(case.take(others), replace(spec, folds=1), seed, announce=note)
+                return self._part(piece, note)()
+            others = np.flatnonzero(_folds(case, spec, self._seed) != piece.part)
+            return fit_critic(case.take(others), replace(spec, folds=1), self._seed, announce=note)
 
-    return work
+    def begun(self, piece: _Piece, note: Note) -> Part:
+        """What is left of a piece once it is begun: for another thread."""
+        with _overflowing():
+            part = self._part(piece, note)
+            assert isinstance(part, BesideOthers)
+            rest = part.begin()
+        return _overflowing()(rest)
+
+    def _part(self, piece: _Piece, note: Note) -> Part:
+        if piece.critic not in self._parts:
+            case, spec = self._wanted[piece.critic]
+            request = Request(spec.fit, self._scores, self._seed, note, spec.thresholds)
+            self._parts[piece.critic] = spec.kind.parts(case, request)
+        return self._parts[piece.critic][piece.part]
+
+
+def _overflowing() -> np.errstate:
+    """What exceeds floating point is told by what it leads to."""
+    return np.errstate(over="ignore", invalid="ignore")
 
 
 def _joined(case: Case, spec: CriticSpec, request: Request, given: Sequence[tuple[_Piece, Any]]) -> FittedCritic:
@@ -149,7 +185,7 @@ def fit_model_critics(
 ) -> list[FittedCritic]:
     """Several models of one log in one call, each as `fit_critic` would fit it: networks are then trained together."""
     case = taught(case, thresholds)
-    scores = _chosen(case, CriticSpec(kinds[0], fit, thresholds=thresholds), seed, announce)
+    scores = choose_kind(case, CriticSpec(kinds[0], fit, thresholds=thresholds), seed, announce)
     request = Request(fit, scores, seed, announce, thresholds)
     if any(kind.objective.strength_is_chosen for kind in kinds) and fit.chooses_strength:
         return [fit_critic(case, CriticSpec(kind, fit, thresholds=thresholds), seed, scores=scores) for kind in kinds]
@@ -161,7 +197,11 @@ def fit_model_critics(
     return [FittedCritic(kind.critic(model, case, request), (model,), scores) for kind, model in pairs]
 
 
-def _chosen(case: Case, spec: CriticSpec, seed: int, announce: Announce, engine: Engine | None = None) -> Comparison:
+def choose_kind(
+    case: Case, spec: CriticSpec, seed: int, announce: Announce, engine: Engine | None = None
+) -> Comparison:
+    """The kind of model that suits the log: what its critics may be given as `scores`."""
+
     def comparing(loss: float, done: int, total: int) -> None:
         announce(f"comparing a network, loss {loss:.3g}, epoch {done} of {total}")
 

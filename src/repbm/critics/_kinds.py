@@ -14,6 +14,7 @@ from repbm.critics._fqe import FQENetwork, fit_fqe
 from repbm.critics._marginal_fit import MarginalFit
 from repbm.critics._model_critic import ModelCritic
 from repbm.critics._mrdr import fit_mrdr
+from repbm.critics._parts import Part
 from repbm.critics._value_critic import ActionValueCritic
 from repbm.critics._worlds import closed_forms
 from repbm.data import spread_episodes
@@ -22,8 +23,6 @@ from repbm.models import AM, AM_PI, BOTH_RISKS, Comparison, Model, ModelFit, Obj
 
 Announce = Callable[[str], None]
 """Told what is being done."""
-Part = Callable[[], Any]
-"""A part of a fit that depends on no other."""
 Fit = tuple[Critic, Model | None]
 """A critic, and the model behind it where there is one."""
 _TAUGHT: WeakKeyDictionary[Case, dict[int, Case]] = WeakKeyDictionary()

@@ -13,13 +13,14 @@ from jaxtyping import Int
 
 from repbm.core import Thresholds, stream
 from repbm.critics._cross_fitted import CrossFittedCritic
-from repbm.critics._fqe import fit_fqe
+from repbm.critics._fqe import begin_fqe
 from repbm.critics._history_critic import HistoryCritic, with_history
 from repbm.critics._initial_regression import initial_features
 from repbm.critics._logged_values import LoggedValues, logged_case, of_other_folds, without_fold
 from repbm.critics._marginal import CrossFittedValues
 from repbm.critics._markov import StatesTold
 from repbm.critics._model_critic import ModelCritic
+from repbm.critics._parts import BesideOthers, Part
 from repbm.critics._state_ratio import fit_state_ratio
 from repbm.critics._value_critic import ActionValueCritic
 from repbm.critics._worlds import Worlds
@@ -83,23 +84,24 @@ class MarginalFit:
         return self._once("worlds", lambda: Worlds.of(*given))
 
     @property
-    def parts(self) -> list[Callable[[], Any]]:
-        """Values of the policy by all episodes (with the history they need) and without each fold, those of what is
-        done now, state ratios, and, where a model is nearly exact, values in such models."""
+    def parts(self) -> list[Part]:
+        """State ratios, values of the policy by all episodes (with the history they need) and without each fold, those
+        of what is done now, and, where a model is nearly exact, values in such models."""
         each = range(int(self.folds.max()) + 1)
         return [
-            lambda: (self.history, self._whole()),
-            *(partial(self._without, k) for k in each),
-            *(partial(self._logged_without, k) for k in each),
-            lambda: fit_state_ratio(self.case, self.folds, self.seed, self.thresholds.ratio),
+            # What takes longest goes first, and is done while others come and go.
+            BesideOthers(lambda: partial(fit_state_ratio, self.case, self.folds, self.seed, self.thresholds.ratio)),
+            BesideOthers(self._whole),
+            *(BesideOthers(partial(self._without, k)) for k in each),
+            *(BesideOthers(partial(self._logged_without, k)) for k in each),
             *(partial(self._in_model, k) for k in (None, *each) if self.worlds.nearly_exact),
         ]
 
     def joined(self, results: Sequence[Any]) -> MarginalCritic:
         """The critic, of what the parts gave."""
         count, rules = int(self.folds.max()) + 1, self.thresholds.individuals
-        (history, whole), ratios = results[0], results[2 * count + 1]
-        parts, logged = results[1 : count + 1], results[count + 1 : 2 * count + 1]
+        ratios, (history, whole) = results[:2]
+        parts, logged = results[2 : count + 2], results[count + 2 : 2 * count + 2]
         followed = results[2 * count + 2 :]
         # Known by now, and not to be looked for again.
         vars(self)["history"] = history
@@ -117,11 +119,12 @@ class MarginalFit:
         )
         return min((found, other), key=lambda critic: _uncertainty(self.case, critic))
 
-    def _whole(self) -> ActionValueCritic:
-        return self._fitted(self.case if len(self.taught) == len(self.folds) else self.case.take(self.taught))
+    def _whole(self) -> Callable[[], tuple[History | None, ActionValueCritic]]:
+        fit = self._fit(self.case if len(self.taught) == len(self.folds) else self.case.take(self.taught))
+        return lambda: (self.history, fit())
 
-    def _without(self, fold: int) -> ActionValueCritic:
-        return self._fitted(self.case.take(of_other_folds(self.taught, self.folds, fold)))
+    def _without(self, fold: int) -> Callable[[], ActionValueCritic]:
+        return self._fit(self.case.take(of_other_folds(self.taught, self.folds, fold)))
 
     def _in_model(self, fold: int | None) -> ModelCritic | None:
         """Values in a model of all episodes, or of those of other folds; None where these are not what matters."""
@@ -131,26 +134,33 @@ class MarginalFit:
         model = self._once(("model", fold), lambda: self.worlds.model(self.asked.data.take(kept)))
         return self.worlds.critic(self.asked, model, self.name)
 
-    def _logged_without(self, fold: int) -> ActionValueCritic:
-        individuals = self.thresholds.individuals
+    def _logged_without(self, fold: int) -> Callable[[], ActionValueCritic]:
         # What came before matters to some policies, and not to others.
-        key = "logged", fold, self.history is None
-        return self._once(key, lambda: self._fitted(without_fold(self.now, self.folds, fold, individuals)))
+        what = "logged", fold, self.history is None
+        if self._key(what) in self._known:
+            return lambda: self._known[self._key(what)]
+        fit = self._fit(without_fold(self.now, self.folds, fold, self.thresholds.individuals))
+        return lambda: self._once(what, fit)
 
     def _once(self, what: Hashable, make: Callable[[], _T]) -> _T:
         """Made for the first policy on the same log, with the same question."""
-        known = _NO_POLICY.setdefault(self.asked.data, {})
-        key = what, self.asked.discount, self.asked.most_steps, self.name, self.seed, self.thresholds
+        known, key = self._known, self._key(what)
         if key not in known:
             known[key] = make()
         return known[key]
 
-    def _fitted(self, part: Case) -> ActionValueCritic:
-        rules = self.thresholds.fitted_q
-        found = fit_fqe(
-            part.data, part.policy, part.discount, part.most_steps, seed=self.seed, rules=rules, forests=True
-        )
-        return ActionValueCritic(found, self.name)
+    @property
+    def _known(self) -> dict[Hashable, Any]:
+        return _NO_POLICY.setdefault(self.asked.data, {})
+
+    def _key(self, what: Hashable) -> Hashable:
+        return what, self.asked.discount, self.asked.most_steps, self.name, self.seed, self.thresholds
+
+    def _fit(self, part: Case) -> Callable[[], ActionValueCritic]:
+        """What fits values to this part of the log; the policy is asked here."""
+        given = part.data, part.policy, part.discount, part.most_steps
+        fit = begin_fqe(*given, seed=self.seed, rules=self.thresholds.fitted_q, forests=True)
+        return lambda: ActionValueCritic(fit(), self.name)
 
 
 def _uncertainty(case: Case, critic: MarginalCritic) -> float:

@@ -51,7 +51,7 @@ class RidgeChoice:
         for k, (gram, own) in enumerate(zip(self.gram, moments, strict=True)):
             rest, place = whole - own, 0
             for number, chosen in enumerate(self.sets):
-                inner, seen = gram[np.ix_(chosen, chosen)], own[chosen]
+                inner, seen = _among(gram, chosen), own[chosen]
                 scale, factors = self._factored(number, k, self.penalties if len(chosen) > 1 else _NONE)
                 right = rest[chosen] / scale
                 for factor in factors:
@@ -80,7 +80,7 @@ class RidgeChoice:
         """
         if (number, without) not in self._systems:
             chosen = self.sets[number]
-            total = self._totals[without][np.ix_(chosen, chosen)]
+            total = _among(self._totals[without], chosen)
             diagonal = total.diagonal()
             scale = np.sqrt(np.maximum(diagonal, 1e-8 * diagonal.max() + np.finfo(float).tiny))
             spread = np.maximum(diagonal - total[0] ** 2 / max(total[0, 0], 1.0), 0.0)
@@ -107,6 +107,15 @@ class RidgeChoice:
         """sum x x' without each of the folds; the last is that of all."""
         total = self.gram.sum(axis=0)
         return [*(total - own for own in self.gram), total]
+
+
+def _among(
+    gram: Float[np.ndarray, "features features"], chosen: Int[np.ndarray, " chosen"]
+) -> Float[np.ndarray, "chosen chosen"]:
+    """The products of these features; mostly they are the first ones, which are copied in a twentieth of the time."""
+    count = len(chosen)
+    first = bool((chosen == np.arange(count)).all())
+    return gram[:count, :count].copy() if first else gram[np.ix_(chosen, chosen)]
 
 
 def grams(

@@ -18,8 +18,9 @@ def numbered_states(
     """The different states of a log, sorted, and which of them every step is in; None where there are too many."""
     if not data.observations.shape[1]:
         return None
-    # States that are measured hardly ever repeat: some rows tell, before all are compared.
-    if len(np.unique(data.observations[: 3 * most], axis=0)) > most:
+    # States that are measured hardly ever repeat: some rows tell, and of these one column, before all are compared.
+    some = data.observations[: 3 * most]
+    if any(len(np.unique(column + 0.0)) > most for column in some.T) or len(np.unique(some, axis=0)) > most:
         return None
     states, number = np.unique(data.observations, axis=0, return_inverse=True)
     return (states, number.reshape(-1)) if len(states) <= most else None

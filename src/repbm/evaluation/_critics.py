@@ -39,16 +39,30 @@ class Critics:
         return self._fitted[key]
 
     def prepare(self, wanted: Iterable[tuple[EstimatorSpec, Case]]) -> None:
-        """Fit at once what these need, where several tasks are done side by side; else each waits until it is asked."""
-        if self.engine.workers == 1:
-            return
+        """Fit at once what these need, where several tasks are done side by side; else each waits until it is asked.
+
+        Then the kind of model alone is chosen, if any needs it: the critic behind the answer asks, too, how closely
+        models tell held-out states, and would find it out by itself.
+        """
         missing = {}
         for spec, case in wanted:
             if spec.critic is not None:
                 kind, asked = critic_kind(spec.critic), case.softened(spec.critic_softening)
                 kind.check(case)
                 missing.setdefault(self._key(kind, asked), (kind, asked))
-        self._fit(missing)
+        if self.engine.workers != 1:
+            self._fit(missing)
+        elif self.shared.scores is None:
+            self._choose(missing.values())
+
+    def _choose(self, wanted: Iterable[tuple[CriticKind, Case]]) -> None:
+        from repbm.critics import choose_kind
+
+        found = next(((kind, case) for kind, case in wanted if kind.uses_model), None)
+        if found is not None:
+            kind, case = found
+            given = case, self._spec(kind), self.question.seed, self.announce, self.engine
+            self.scores = self.shared.scores = choose_kind(*given)
 
     def _fit(self, missing: Mapping[tuple[str, Case | None], tuple[CriticKind, Case]]) -> None:
         from repbm.critics import fit_critics

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +84,7 @@ class Evaluation:
     everyone: Everyone | None = field(default=None, repr=False)
     """All individuals of the log, where they were asked for; stored as individuals.parquet, None after `load`."""
 
-    @property
+    @cached_property
     def question(self) -> Question:
         """What was asked, policies and estimators apart."""
         return Question.of(self.run["arguments"])

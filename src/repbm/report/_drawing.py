@@ -60,17 +60,17 @@ def spoken(name: str, value: str, low: str, high: str, shown_as: Shown, differen
 
 
 def sized(chart: Chart, height: int, width: int = WIDTH) -> Chart:
-    """The chart in the style of the page."""
-    return (
-        chart.properties(width=width, height=height, background="transparent")
-        .configure(font="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif")
-        .configure_axis(
+    """The chart in the style of the page, all at once: every change of a chart copies it with all that it holds."""
+    style = alt.Config(
+        font="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif",
+        axis=alt.AxisConfig(
             labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#e8e8e8", labelLimit=150
-        )
-        .configure_view(stroke=None)
-        .configure_legend(labelFontSize=12, labelLimit=WIDTH)
-        .configure_text(fontSize=12)
+        ),
+        view=alt.ViewConfig(stroke=None),
+        legend=alt.LegendConfig(labelFontSize=12, labelLimit=WIDTH),
+        text=alt.MarkConfig(fontSize=12),
     )
+    return chart.properties(width=width, height=height, background="transparent", config=style)
 
 
 def svg(chart: Chart) -> str:
