@@ -55,7 +55,10 @@ class MarginalFit:
     def history(self) -> History | None:
         """What came before, where it matters."""
         told = self._once("told", lambda: StatesTold.of(self.asked, self.seed, self.thresholds.history))
-        return None if told is None else told.history(self.asked)
+        # What a model tells nearly exactly nobody fares otherwise for, but by chance.
+        if told is None or (self.worlds.nearly_exact and not told.enough):
+            return None
+        return told.history(self.asked)
 
     @cached_property
     def case(self) -> Case:

@@ -12,7 +12,7 @@ from repbm.data import few_states, totals
 from repbm.doctor._amounts import rarest_amount
 from repbm.doctor._hidden_causes import hidden_cause
 from repbm.doctor._positivity import uncovered_regions
-from repbm.estimators import Case, Corrected, Estimate, MarginalCritic, RewardRange, product_gap, return_deviation
+from repbm.estimators import Case, Estimate, MarginalCritic, RewardRange, product_gap, return_deviation
 from repbm.inference import standard_error
 
 _SHOWN = 2
@@ -36,12 +36,15 @@ class Check:
 
 
 def checks_of(
-    case: Case, critic: MarginalCritic | None, rules: SupportRules, positivity: PositivityRules
+    case: Case,
+    critic: MarginalCritic | None,
+    estimate: Estimate | None,
+    rules: SupportRules,
+    positivity: PositivityRules,
 ) -> tuple[tuple[Check, ...], float | None]:
     """All checks of a policy on a log, and the precision of the answer: its standard error over that of the log."""
-    if critic is None:
+    if critic is None or estimate is None:
         return (_unseen(case),), None
-    estimate = Corrected(critic)(case)
     ratios = critic.ratios(case)
     checks = (
         _unseen(case),

@@ -36,7 +36,8 @@ def verdict_of(
     with np.errstate(over="ignore", invalid="ignore"):
         if critic is None and can_be_answered(case):
             critic = answering_critic(case, seed, thresholds)
-        return judge(case, critic, thresholds.support, thresholds.positivity)
+        found = judge(case, critic, thresholds.support, thresholds.positivity)
+        return found if chosen is None else found.of_sample()
 
 
 def can_be_answered(case: Case) -> bool:

@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from repbm.core import PositivityRules, SupportRules, say
 from repbm.doctor._checks import Check, checks_of
-from repbm.estimators import Case, MarginalCritic, Weights
+from repbm.estimators import Case, Corrected, MarginalCritic, Weights
 from repbm.inference import pareto_k
 
 NOT_SUPPORTED = "not supported"
@@ -45,7 +45,7 @@ class Verdict:
     an action that the log shows nothing like."""
     rules: SupportRules = field(default_factory=SupportRules)
     answer_episodes: float | None = None
-    """The effective episodes behind the answer, where one has an interval."""
+    """The effective episodes behind the answer that a critic gives; None where they are those of a sample alone."""
 
     def __repr__(self) -> str:
         return f"Verdict({self.sentence})"
@@ -138,9 +138,9 @@ class Verdict:
             answer_episodes=stored.get("answer_episodes"),
         )
 
-    def with_answer(self, effective_episodes: float) -> Verdict:
-        """Beside an answer that has an interval, and so many effective episodes behind it."""
-        return replace(self, answer_episodes=effective_episodes)
+    def of_sample(self) -> Verdict:
+        """Of a log of which evenly spread episodes were judged: more stand behind its answer."""
+        return replace(self, answer_episodes=None)
 
     def with_novelty(self, novelty: Float[np.ndarray, " horizon"]) -> Verdict:
         return replace(self, novelty=novelty)
@@ -175,8 +175,9 @@ def judge(
     """From the log, the policy, and the critic behind the answer; never from a truth."""
     data = case.data
     weights = None if data.behavior is None else case.weights
+    answer = None if critic is None else Corrected(critic)(case)
     checks, precision = (
-        (None, None) if critic is None and not case.unseen else checks_of(case, critic, rules, positivity)
+        (None, None) if critic is None and not case.unseen else checks_of(case, critic, answer, rules, positivity)
     )
     return Verdict(
         mean_length=float(data.lengths.mean()),
@@ -188,6 +189,7 @@ def judge(
         checks=checks,
         precision=precision,
         rules=rules,
+        answer_episodes=None if answer is None or answer.value is None else answer.effective_episodes,
     )
 
 

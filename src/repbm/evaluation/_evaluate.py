@@ -153,9 +153,6 @@ def evaluate(
         verdicts[name] = _judged(case, critics, question)
         tables.add_diagnostics(name, case, critics.policy_model(case), whole.weighed.get(name))
         tables.settle(name, verdicts[name])
-        answer = tables.answer(name)
-        if answer is not None and answer["low"] is not None:
-            verdicts[name] = verdicts[name].with_answer(answer["effective_episodes"])
         models |= {(name, critic): _of_log(model, columns, log_data) for critic, model in critics.models(case).items()}
     found = {name: _gains(tables, name, case, earned[name], question) for name, case in cases.items()}
     tested = None
