@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from typing import Any
 
 import numpy as np
 from jaxtyping import Int
 
-from repbm.core import InputError, Thresholds, one_thread, side_by_side, stream
+from repbm.core import SHORT_LOG, InputError, Thresholds, one_thread, side_by_side, stream
 from repbm.critics._cross_fitted import CrossFittedCritic
 from repbm.critics._kinds import Announce, CriticKind, ModelCriticKind, Request, taught
 from repbm.critics._parts import BesideOthers, Part
@@ -112,15 +111,22 @@ def _pieces(number: int, case: Case, spec: CriticSpec, request: Request) -> list
 
 
 def _results(pieces: Sequence[_Piece], shared: _Shared, engine: Engine, announce: Announce) -> list[Any]:
-    """What the pieces give, in order; here, what may be done side by side, is."""
-    found, work = [], _Work(shared)
-    for beside, run in groupby(pieces, key=lambda piece: piece.beside and engine.workers == 1):
-        some = list(run)
-        if beside:
-            found += side_by_side(work.begun(piece, announce) for piece in some)
-        else:
-            found += all_values(engine.map(_Work, some, shared=shared, note=announce))
-    return found
+    """What the pieces give, in order. Here, some are done side by side; of a short log all others meanwhile."""
+    beside = [piece for piece in pieces if piece.beside and engine.workers == 1]
+    others = [piece for piece in pieces if piece not in beside]
+    found: dict[_Piece, Any] = {}
+
+    def rest() -> None:
+        done = all_values(engine.map(_Work, others, shared=shared, note=announce)) if others else ()
+        found.update(zip(others, done, strict=True))
+
+    work = _Work(shared)
+    short = all(len(case.data.rewards) <= SHORT_LOG for case, _ in shared[0])
+    tasks = (work.begun(piece, announce) for piece in beside)
+    found.update(zip(beside, side_by_side(tasks, rest if short else None), strict=True))
+    if not short:
+        rest()
+    return [found[piece] for piece in pieces]
 
 
 _Shared = tuple[Sequence[tuple[Case, CriticSpec]], int, Comparison | None]

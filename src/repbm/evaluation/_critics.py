@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from repbm.core import InputError
+from repbm.core import SHORT_LOG, InputError
 from repbm.engines import Engine
 from repbm.estimators import Case, EstimatorSpec, MarginalCritic, Role
 from repbm.evaluation._options import Question
@@ -44,16 +44,32 @@ class Critics:
         Then the kind of model alone is chosen, if any needs it: the critic behind the answer asks, too, how closely
         models tell held-out states, and would find it out by itself.
         """
+        missing = self._missing(wanted)
+        if self.engine.workers != 1:
+            self._fit(missing)
+        elif self.shared.scores is None:
+            self._choose(missing.values())
+
+    def together(self, specs: Iterable[EstimatorSpec], case: Case) -> None:
+        """Fit what these still need for a case in one go, where the log is short: threads then share more of it.
+
+        Of a longer one critics follow each other: they take memory, and who waits is told how far it is.
+        """
+        missing = self._missing((spec, case) for spec in specs)
+        if missing and len(case.data.rewards) <= SHORT_LOG:
+            self._fit(missing)
+
+    def _missing(
+        self, wanted: Iterable[tuple[EstimatorSpec, Case]]
+    ) -> dict[tuple[str, Case | None], tuple[CriticKind, Case]]:
+        """What these need that is not fitted yet; a case that cannot be answered is refused."""
         missing = {}
         for spec, case in wanted:
             if spec.critic is not None:
                 kind, asked = critic_kind(spec.critic), case.softened(spec.critic_softening)
                 kind.check(case)
                 missing.setdefault(self._key(kind, asked), (kind, asked))
-        if self.engine.workers != 1:
-            self._fit(missing)
-        elif self.shared.scores is None:
-            self._choose(missing.values())
+        return {key: found for key, found in missing.items() if key not in self._fitted}
 
     def _choose(self, wanted: Iterable[tuple[CriticKind, Case]]) -> None:
         from repbm.critics import choose_kind

@@ -144,6 +144,7 @@ def evaluate(
     models: dict[tuple[str, str], Model] = {}
     earned: dict[str, np.ndarray] = {}
     for name, case in cases.items():
+        critics.together(chosen[name], case)
         earned[name] = critics.earned(chosen[name], case)
         for spec in chosen[name]:
             steps.estimate(spec, name)
