@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -71,8 +71,12 @@ def fit_critics(
     scores: Comparison | None = None,
     announce: Announce = lambda what: None,
     engine: Engine | None = None,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> list[FittedCritic]:
-    """Several critics of one log, each as `fit_critic` would fit it; all that is independent is done by the engine."""
+    """Several critics of one log, each as `fit_critic` would fit it; all that is independent is done by the engine.
+
+    `meanwhile` is done here, too, where threads fit something while others are fitted here.
+    """
     for case, spec in wanted:
         if spec.kind.uses_model and scores is None:
             scores = choose_kind(case, spec, seed, announce, engine)
@@ -84,7 +88,7 @@ def fit_critics(
     ]
     with one_thread():
         shared = tuple(wanted), seed, scores
-        results = _results(pieces, shared, engine or InProcess(), announce)
+        results = _results(pieces, shared, engine or InProcess(), announce, meanwhile)
         given = list(zip(pieces, results, strict=True))
         return [
             _joined(case, spec, request, [(piece, result) for piece, result in given if piece.critic == number])
@@ -110,7 +114,9 @@ def _pieces(number: int, case: Case, spec: CriticSpec, request: Request) -> list
     return [*whole, *(_Piece(number, k, in_fold=True) for k in range(folds))]
 
 
-def _results(pieces: Sequence[_Piece], shared: _Shared, engine: Engine, announce: Announce) -> list[Any]:
+def _results(
+    pieces: Sequence[_Piece], shared: _Shared, engine: Engine, announce: Announce, meanwhile: Callable[[], object]
+) -> list[Any]:
     """What the pieces give, in order. Here, some are done side by side; of a short log all others meanwhile."""
     beside = [piece for piece in pieces if piece.beside and engine.workers == 1]
     others = [piece for piece in pieces if piece not in beside]
@@ -119,6 +125,7 @@ def _results(pieces: Sequence[_Piece], shared: _Shared, engine: Engine, announce
     def rest() -> None:
         done = all_values(engine.map(_Work, others, shared=shared, note=announce)) if others else ()
         found.update(zip(others, done, strict=True))
+        meanwhile()
 
     work = _Work(shared)
     short = all(len(case.data.rewards) <= SHORT_LOG for case, _ in shared[0])
