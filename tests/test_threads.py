@@ -129,3 +129,17 @@ def test_a_policy_is_asked_by_the_thread_that_evaluates() -> None:
     data, _ = world.log(60, np.random.default_rng(1))
     evaluate(data, policy, estimators="corrected", details=False)
     assert asked == {threading.get_ident()}
+
+
+def test_what_is_done_meanwhile_is_done_here() -> None:
+    done = list[int]()
+    assert side_by_side(
+        (lambda number=number: number for number in range(6)), lambda: done.append(threading.get_ident())
+    )
+    assert done == [threading.get_ident()]
+
+    def failing() -> None:
+        raise ValueError("meanwhile")
+
+    with pytest.raises(ValueError, match="meanwhile"):
+        side_by_side([lambda: 1, lambda: 2], failing)

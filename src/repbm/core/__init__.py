@@ -12,7 +12,7 @@ from repbm.core._numbers import in_words, number
 from repbm.core._progress import Progress, silent
 from repbm.core._random import stream
 from repbm.core._side_by_side import SideBySide
-from repbm.core._threads import in_threads, one_thread, side_by_side, work_alone
+from repbm.core._threads import SHORT_LOG, in_threads, one_thread, side_by_side, work_alone
 from repbm.core._thresholds import (
     BacktestRules,
     BalanceRules,
@@ -41,6 +41,7 @@ from repbm.core._words import all_words, otherwise, say
 
 __all__ = [
     "CODES",
+    "SHORT_LOG",
     "BacktestRules",
     "BalanceRules",
     "BehaviorRules",

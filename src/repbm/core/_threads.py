@@ -19,6 +19,9 @@ _Result = TypeVar("_Result")
 _MOST_AT_ONCE = 4
 """Whole tasks take memory, and turns at the interpreter: more of them at once are no faster."""
 
+SHORT_LOG = 50_000
+"""Of a log of so many steps all that is to be fitted may be in memory at once."""
+
 _thread = threading.local()
 _found: tuple[int, ThreadpoolController] | None = None
 
@@ -48,22 +51,31 @@ def in_threads(work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iter
     return map(work, items) if getattr(_thread, "alone", False) else _threads().map(work, items)
 
 
-def side_by_side(tasks: Iterable[Callable[[], _Result]]) -> list[_Result]:
+def side_by_side(
+    tasks: Iterable[Callable[[], _Result]], meanwhile: Callable[[], object] | None = None
+) -> list[_Result]:
     """The results of tasks, in order; a few are done at once, each in one thread.
 
     What `in_threads` asks of work holds for them, too. A task is taken from `tasks` here, and only when one before it
-    has ended: what others must not do may be done there.
+    has ended: what others must not do may be done there. With `meanwhile` all are taken at once, and while they are
+    done, that is done here.
     """
-    count = min(os.cpu_count() or 1, _MOST_AT_ONCE)
+    count = _few()
     if count == 1 or getattr(_thread, "alone", False):
-        return [task() for task in tasks]
+        found = [task() for task in tasks]
+        if meanwhile is not None:
+            meanwhile()
+        return found
     free, begun = threading.Semaphore(count), list[Future[_Result]]()
     with one_thread():  # or the last to end would set what the first found
         try:
             for task in tasks:
-                free.acquire()
-                begun.append(_threads().submit(_in_one_thread, task))
+                if meanwhile is None:
+                    free.acquire()
+                begun.append(_few_threads().submit(_in_one_thread, task))
                 begun[-1].add_done_callback(lambda _: free.release())
+            if meanwhile is not None:
+                meanwhile()
             return [one.result() for one in begun]
         finally:
             for one in begun:
@@ -84,3 +96,12 @@ def work_alone() -> None:
 def _threads() -> ThreadPoolExecutor:
     # One that waited for others of the same few threads would wait for itself.
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="repbm", initializer=work_alone)
+
+
+def _few() -> int:
+    return min(os.cpu_count() or 1, _MOST_AT_ONCE)
+
+
+@cache
+def _few_threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_few(), thread_name_prefix="repbm-task", initializer=work_alone)

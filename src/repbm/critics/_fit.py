@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from typing import Any
 
 import numpy as np
 from jaxtyping import Int
 
-from repbm.core import InputError, Thresholds, one_thread, side_by_side, stream
+from repbm.core import SHORT_LOG, InputError, Thresholds, one_thread, side_by_side, stream
 from repbm.critics._cross_fitted import CrossFittedCritic
 from repbm.critics._kinds import Announce, CriticKind, ModelCriticKind, Request, taught
 from repbm.critics._parts import BesideOthers, Part
@@ -72,8 +71,12 @@ def fit_critics(
     scores: Comparison | None = None,
     announce: Announce = lambda what: None,
     engine: Engine | None = None,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> list[FittedCritic]:
-    """Several critics of one log, each as `fit_critic` would fit it; all that is independent is done by the engine."""
+    """Several critics of one log, each as `fit_critic` would fit it; all that is independent is done by the engine.
+
+    `meanwhile` is done here, too, where threads fit something while others are fitted here.
+    """
     for case, spec in wanted:
         if spec.kind.uses_model and scores is None:
             scores = choose_kind(case, spec, seed, announce, engine)
@@ -85,7 +88,7 @@ def fit_critics(
     ]
     with one_thread():
         shared = tuple(wanted), seed, scores
-        results = _results(pieces, shared, engine or InProcess(), announce)
+        results = _results(pieces, shared, engine or InProcess(), announce, meanwhile)
         given = list(zip(pieces, results, strict=True))
         return [
             _joined(case, spec, request, [(piece, result) for piece, result in given if piece.critic == number])
@@ -111,16 +114,26 @@ def _pieces(number: int, case: Case, spec: CriticSpec, request: Request) -> list
     return [*whole, *(_Piece(number, k, in_fold=True) for k in range(folds))]
 
 
-def _results(pieces: Sequence[_Piece], shared: _Shared, engine: Engine, announce: Announce) -> list[Any]:
-    """What the pieces give, in order; here, what may be done side by side, is."""
-    found, work = [], _Work(shared)
-    for beside, run in groupby(pieces, key=lambda piece: piece.beside and engine.workers == 1):
-        some = list(run)
-        if beside:
-            found += side_by_side(work.begun(piece, announce) for piece in some)
-        else:
-            found += all_values(engine.map(_Work, some, shared=shared, note=announce))
-    return found
+def _results(
+    pieces: Sequence[_Piece], shared: _Shared, engine: Engine, announce: Announce, meanwhile: Callable[[], object]
+) -> list[Any]:
+    """What the pieces give, in order. Here, some are done side by side; of a short log all others meanwhile."""
+    beside = [piece for piece in pieces if piece.beside and engine.workers == 1]
+    others = [piece for piece in pieces if piece not in beside]
+    found: dict[_Piece, Any] = {}
+
+    def rest() -> None:
+        done = all_values(engine.map(_Work, others, shared=shared, note=announce)) if others else ()
+        found.update(zip(others, done, strict=True))
+        meanwhile()
+
+    work = _Work(shared)
+    short = all(len(case.data.rewards) <= SHORT_LOG for case, _ in shared[0])
+    tasks = (work.begun(piece, announce) for piece in beside)
+    found.update(zip(beside, side_by_side(tasks, rest if short else None), strict=True))
+    if not short:
+        rest()
+    return [found[piece] for piece in pieces]
 
 
 _Shared = tuple[Sequence[tuple[Case, CriticSpec]], int, Comparison | None]

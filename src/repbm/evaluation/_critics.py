@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from repbm.core import InputError
+from repbm.core import SHORT_LOG, InputError
 from repbm.engines import Engine
 from repbm.estimators import Case, EstimatorSpec, MarginalCritic, Role
 from repbm.evaluation._options import Question
@@ -44,16 +44,35 @@ class Critics:
         Then the kind of model alone is chosen, if any needs it: the critic behind the answer asks, too, how closely
         models tell held-out states, and would find it out by itself.
         """
+        missing = self._missing(wanted)
+        if self.engine.workers != 1:
+            self._fit(missing)
+        elif self.shared.scores is None:
+            self._choose(missing.values())
+
+    def together(
+        self, specs: Iterable[EstimatorSpec], case: Case, meanwhile: Callable[[], object] = lambda: None
+    ) -> None:
+        """Fit what these still need for a case in one go, where the log is short: threads then share more of it, and
+        `meanwhile` is done, too.
+
+        Of a longer one critics follow each other: they take memory, and who waits is told how far it is.
+        """
+        missing = self._missing((spec, case) for spec in specs)
+        if missing and len(case.data.rewards) <= SHORT_LOG:
+            self._fit(missing, meanwhile)
+
+    def _missing(
+        self, wanted: Iterable[tuple[EstimatorSpec, Case]]
+    ) -> dict[tuple[str, Case | None], tuple[CriticKind, Case]]:
+        """What these need that is not fitted yet; a case that cannot be answered is refused."""
         missing = {}
         for spec, case in wanted:
             if spec.critic is not None:
                 kind, asked = critic_kind(spec.critic), case.softened(spec.critic_softening)
                 kind.check(case)
                 missing.setdefault(self._key(kind, asked), (kind, asked))
-        if self.engine.workers != 1:
-            self._fit(missing)
-        elif self.shared.scores is None:
-            self._choose(missing.values())
+        return {key: found for key, found in missing.items() if key not in self._fitted}
 
     def _choose(self, wanted: Iterable[tuple[CriticKind, Case]]) -> None:
         from repbm.critics import choose_kind
@@ -64,14 +83,18 @@ class Critics:
             given = case, self._spec(kind), self.question.seed, self.announce, self.engine
             self.scores = self.shared.scores = choose_kind(*given)
 
-    def _fit(self, missing: Mapping[tuple[str, Case | None], tuple[CriticKind, Case]]) -> None:
+    def _fit(
+        self,
+        missing: Mapping[tuple[str, Case | None], tuple[CriticKind, Case]],
+        meanwhile: Callable[[], object] = lambda: None,
+    ) -> None:
         from repbm.critics import fit_critics
 
         known = {key: self.shared.fitted[key[0]] for key in missing if key[1] is None and key[0] in self.shared.fitted}
         missing = {key: wanted for key, wanted in missing.items() if key not in known}
         wanted = [(case, self._spec(kind)) for kind, case in missing.values()]
         scores = self.shared.scores if any(spec.kind.uses_model for _, spec in wanted) else self.scores
-        given = {"scores": scores, "announce": self.announce, "engine": self.engine}
+        given = {"scores": scores, "announce": self.announce, "engine": self.engine, "meanwhile": meanwhile}
         fitted = dict(zip(missing, fit_critics(wanted, self.question.seed, **given), strict=True))
         for key, found in (known | fitted).items():
             if found.scores is not None:

@@ -143,7 +143,14 @@ def evaluate(
     verdicts: dict[str, Verdict] = {}
     models: dict[tuple[str, str], Model] = {}
     earned: dict[str, np.ndarray] = {}
+    held_out: list[Backtest | None] = []
+
+    def test_held_out() -> None:
+        if details and critics.scores is not None and not held_out:
+            held_out.append(held_out_backtest(next(iter(cases.values())), critics.scores, question, steps.note))
+
     for name, case in cases.items():
+        critics.together(chosen[name], case, test_held_out)
         earned[name] = critics.earned(chosen[name], case)
         for spec in chosen[name]:
             steps.estimate(spec, name)
@@ -157,8 +164,9 @@ def evaluate(
     found = {name: _gains(tables, name, case, earned[name], question) for name, case in cases.items()}
     tested = None
     if details:
-        if critics.scores is not None and models:
-            tested = held_out_backtest(next(iter(cases.values())), critics.scores, question, steps.note)
+        if models:
+            test_held_out()
+            tested = held_out[0] if held_out else None
         for name, case in cases.items():
             steps.look_closer(name)
             found[name] = _details(found[name], tables, critics, name, case, len(cases), question, tested)

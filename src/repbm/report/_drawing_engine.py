@@ -1,4 +1,4 @@
-"""What draws charts: an engine that takes a third of a second to start."""
+"""What a page needs before it is made: an engine for charts, which takes a third of a second to start, and modules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _NOTHING = {"data": {"values": []}, "mark": "point"}
 
 
 def start_drawing() -> None:
-    """Start it beside other work, which does not wait for it: the first chart is then drawn as fast as later ones.
+    """Start it beside other work, which does not wait for it: the first page is then made as fast as later ones.
 
     A command that ends before waits for it, since an engine that is half started cannot be given up.
     """
@@ -19,3 +19,6 @@ def _drawn_once() -> None:
     import vl_convert
 
     vl_convert.vegalite_to_svg(_NOTHING)
+    from repbm.report._page import page_code
+
+    page_code()

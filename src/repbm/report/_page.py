@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from repbm.report._scale import Shown
 from repbm.report._words import Words, weighty_lines
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
+
     from repbm.evaluation import Evaluation
 
 _LONGEST = 40
@@ -69,13 +72,11 @@ class Report:
 
     def html(self) -> str:
         """The page: no other file, no network."""
-        from jinja2 import Environment
+        from jinja2 import Template
 
-        folder = files("repbm.report") / "page"
-        text = {name: (folder / name).read_text("utf-8") for name in ("page.html", "page.css", "page.js")}
-        environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+        text = {name: _text(name) for name in ("page.css", "page.js")}
+        environment = _environment()
         words, shown_as, evaluation = Words.read(), Shown.of(self.evaluation), self.evaluation
-        environment.filters |= {"number": in_words}
         environment.globals |= {"say": words.say, "plain": words.plain, "words": words, "shown": shown_as}
         found = evaluation.examination
         parts = [part.content(words) for part in self.parts]
@@ -88,7 +89,7 @@ class Report:
                 "individuals": len(tested.predicted),
                 "beyond_chance": tested.beyond_chance,
             }
-        return environment.from_string(text["page.html"]).render(
+        return Template.from_code(environment, page_code(), environment.make_globals(None)).render(
             css=text["page.css"],
             js=text["page.js"],
             version=__version__,
@@ -110,6 +111,24 @@ class Report:
             thresholds=_thresholds(evaluation),
             content=_inline({"tables": [part["table"] for part in parts], "words": words.script}),
         )
+
+
+@cache
+def page_code() -> CodeType:
+    """The page as a program, which is made of its template once."""
+    return _environment().compile(_text("page.html"))
+
+
+def _environment() -> Environment:
+    from jinja2 import Environment
+
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"number": in_words}
+    return environment
+
+
+def _text(name: str) -> str:
+    return (files("repbm.report") / "page" / name).read_text("utf-8")
 
 
 def _inline(content: Any) -> str:
