@@ -142,6 +142,18 @@ def test_what_follows_is_judged_by_policy_but_what_states_tell_is_told_once() ->
     assert told.history(more) is not None
 
 
+def test_probabilities_that_are_rounded_make_nothing_of_what_came_before() -> None:
+    """What is done now, with probabilities of 4 digits: standard errors alone would tell of rounding."""
+    for seed in range(6):
+        case = tired(0.5, 0.2, seed)
+        odds = np.random.default_rng(seed).normal(0.0, 3e-4, len(case.data.rewards))
+        assert case.data.behavior is not None
+        near = replace(case, data=replace(case.data, behavior=case.data.behavior + odds), _softened={})
+        told = StatesTold.of(near, 0, HistoryRules(evidence=np.inf))
+        assert told is not None
+        assert told.history(near) is None
+
+
 def test_the_leaning_is_its_formula() -> None:
     """sum_t discount^t rho_t (S_t - what states tell of it) d_t, step by step."""
     case = replace(tired(0.35, 0.5, 1), discount=0.9)

@@ -425,6 +425,15 @@ def test_tables_of_one_row_each_lack_neither_episodes_nor_ends(names: dict[str, 
         assert len(read_log(table, columns=told)) == 8
 
 
+@pytest.mark.parametrize("name", ["pt", "inr_pt", "pat_score"])
+def test_a_laboratory_value_is_no_episode(name: str) -> None:
+    """Prothrombin time is `pt`; a patient may be, too, but one row each of a complete table needs no episodes."""
+    table = pl.DataFrame({"age": range(8), name: [11.5, 12.0] * 4, "action": ["a", "b"] * 4, "reward": [0, 1] * 4})
+    found = read_log(table)
+    assert len(found) == 8
+    assert name in found.observation_names
+
+
 def test_new_categories_are_put_into_other() -> None:
     data = read_log(survival(), rules=EncodingRules(most_categories=2))
     people = {"age": [50.0], "lactate": [1.0], "sex": ["F"], "ward": ["spa"]}

@@ -8,12 +8,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
-from repbm.core import in_threads, side_by_side
+from repbm.core import in_threads, side_by_side, stream, work_alone
+from repbm.critics import CriticSpec, Marginal, fit_critic
 from repbm.domains.worlds import DEVELOPMENT
+from repbm.estimators import Case, Corrected
 from repbm.evaluation import evaluate
 
 LATER = """
@@ -110,12 +114,26 @@ def test_tasks_side_by_side_are_taken_here_and_come_in_order() -> None:
     assert most[0] <= 4
 
 
-def test_a_task_that_fails_beside_others_raises_its_error() -> None:
+def test_a_task_that_fails_beside_others_raises_its_error_when_those_are_done() -> None:
+    """Libraries have as many threads as before then, and keep them: a task that ended later would limit them again."""
+    ended = []
+
     def failing() -> int:
         raise ValueError("that one")
 
+    def slow() -> int:
+        time.sleep(0.2)
+        ended.append(True)
+        return 2
+
+    def limits() -> list[int]:
+        return [one["num_threads"] for one in threadpool_info()]
+
+    before = limits()
     with pytest.raises(ValueError, match="that one"):
-        side_by_side([lambda: 1, failing, lambda: 2])
+        side_by_side([failing, slow], meanwhile=lambda: time.sleep(0.05))
+    assert ended == [True]
+    assert limits() == before
 
 
 def test_a_policy_is_asked_by_the_thread_that_evaluates() -> None:
@@ -143,3 +161,27 @@ def test_what_is_done_meanwhile_is_done_here() -> None:
 
     with pytest.raises(ValueError, match="meanwhile"):
         side_by_side([lambda: 1, lambda: 2], failing)
+
+
+@pytest.mark.parametrize("family", ["noisy-linear", "partial"])
+def test_the_critic_behind_the_answer_is_that_of_one_thread_to_the_bit(family: str) -> None:
+    world = DEVELOPMENT[family](stream(2, "world", family))
+    data, _ = world.log(120, stream(2, "log", family))
+    found: list[np.ndarray] = []
+
+    def fit() -> None:
+        case = Case.of(replace(data, behavior=np.full(len(data.rewards), 0.5)), world.evaluated(), 1.0, world.horizon)
+        told = Corrected(fit_critic(case, CriticSpec(Marginal())).critic)(case)
+        assert told.contributions is not None
+        assert told.individual is not None
+        found.append(np.concatenate([told.contributions, told.individual, [told.critic_error]]))
+
+    def alone() -> None:
+        work_alone()
+        fit()
+
+    fit()
+    other = threading.Thread(target=alone)
+    other.start()
+    other.join()
+    np.testing.assert_array_equal(*found)

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
@@ -56,9 +56,9 @@ def side_by_side(
 ) -> list[_Result]:
     """The results of tasks, in order; a few are done at once, each in one thread.
 
-    What `in_threads` asks of work holds for them, too. A task is taken from `tasks` here, and only when one before it
-    has ended: what others must not do may be done there. With `meanwhile` all are taken at once, and while they are
-    done, that is done here.
+    What `in_threads` asks of work holds for them, too. A task is taken from `tasks` here, one more than are being done:
+    what others must not do may be done there. With `meanwhile` all are taken at once, and while they are done, that is
+    done here. After an error those that have not begun are left out, and the others waited for.
     """
     count = _few()
     if count == 1 or getattr(_thread, "alone", False):
@@ -80,6 +80,8 @@ def side_by_side(
         finally:
             for one in begun:
                 one.cancel()
+            # What they limit is of the whole process: the last of them must not end after this.
+            wait(begun)
 
 
 def _in_one_thread(task: Callable[[], _Result]) -> _Result:

@@ -118,7 +118,7 @@ def _results(
     pieces: Sequence[_Piece], shared: _Shared, engine: Engine, announce: Announce, meanwhile: Callable[[], object]
 ) -> list[Any]:
     """What the pieces give, in order. Here, some are done side by side; of a short log all others meanwhile."""
-    beside = [piece for piece in pieces if piece.beside and engine.workers == 1]
+    beside = [piece for piece in pieces if piece.beside and isinstance(engine, InProcess)]
     others = [piece for piece in pieces if piece not in beside]
     found: dict[_Piece, Any] = {}
 

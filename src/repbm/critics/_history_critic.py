@@ -14,7 +14,7 @@ from repbm.data import History
 from repbm.estimators import Case, IndividualValues, StateValues, acting
 from repbm.policies import FirstColumns
 
-_NOTE = "states alone do not tell what follows: what came before them counts, too"
+_NOTE = "states alone seem not to tell what follows: what came before them counts, too"
 
 
 def with_history(case: Case, history: History) -> Case:

@@ -58,8 +58,9 @@ class StatesTold:
         if self.enough:
             return self.before
         part = case if self.chosen is None else case.take(self.chosen)
-        errors = _Prediction(part, self.seed, self.rules, self.missed).leaning
-        return self.before if abs(errors) > self.rules.leaning_evidence else None
+        prediction = _Prediction(part, self.seed, self.rules, self.missed)
+        matters = prediction.leans_by > self.rules.least_leaning
+        return self.before if matters and abs(prediction.leaning) > self.rules.leaning_evidence else None
 
 
 def unexpected(case: Case, seed: int, rules: HistoryRules) -> Float[np.ndarray, " steps"]:
@@ -192,6 +193,19 @@ class _Prediction:
             kept[history.actions(data)] = True
         return (history.only(np.flatnonzero(kept)) if kept.any() else history), enough
 
+    @cached_property
+    def _leaning(self) -> Float[np.ndarray, " some"]:
+        """discount^t rho_t (S_t - E[S_t | t, s_t, a_t]) d_t of later steps (see `leaning`)."""
+        case, data, rows = self.case, self.case.data, self.later
+        assert data.behavior is not None
+        # Where the policy does what hardly anybody did, products overflow, and nothing is told.
+        with np.errstate(over="ignore", invalid="ignore"):
+            ratio = case.decisions.logged(slice(None)) / data.behavior
+            before = np.cumsum(ratio - 1) - (ratio - 1)
+            lead = (before - np.repeat(before[data.starts], data.lengths))[rows]
+            lead = lead - self._plain.told(lead)
+            return case.discount ** data.steps[rows] * ratio[rows] * lead * self.rest
+
     @property
     def leaning(self) -> float:
         """How far the mean over episodes of sum_t discount^t rho_t (S_t - E[S_t | t, s_t, a_t]) d_t is from 0.
@@ -200,15 +214,15 @@ class _Prediction:
         product of all ratios before the step is more than 1. The states tell all, and it is 0, or what is fitted to
         them is biased by about so much; products themselves vary far more.
         """
-        case, data, rows = self.case, self.case.data, self.later
-        assert data.behavior is not None
-        ratio = case.decisions.logged(slice(None)) / data.behavior
-        before = np.cumsum(ratio - 1) - (ratio - 1)
-        lead = (before - np.repeat(before[data.starts], data.lengths))[rows]
-        lead = lead - self._plain.told(lead)
-        # Where the policy does what hardly anybody did, products overflow, and nothing is told.
         with np.errstate(over="ignore", invalid="ignore"):
-            return self._standard_errors(case.discount ** data.steps[rows] * ratio[rows] * lead * self.rest)
+            return self._standard_errors(self._leaning)
+
+    @property
+    def leans_by(self) -> float:
+        """The size of that mean, in standard errors of the mean return of the log."""
+        data = self.case.data
+        size = abs(float(self._leaning.sum())) / len(data) * float(self.missed[self.later].std())
+        return size / max(float(self.case.returns.std()) / np.sqrt(len(data)), np.finfo(float).tiny)
 
     def _regression(self, x: np.ndarray, rows: np.ndarray | slice) -> FoldRegression:
         return FoldRegression(x[rows], self.folds[rows], self.rules.penalties)

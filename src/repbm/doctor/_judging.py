@@ -37,7 +37,7 @@ def verdict_of(
         if critic is None and can_be_answered(case):
             critic = answering_critic(case, seed, thresholds)
         found = judge(case, critic, thresholds.support, thresholds.positivity)
-        return found if chosen is None else found.of_sample()
+        return found if chosen is None else found.with_answer(None)
 
 
 def can_be_answered(case: Case) -> bool:

@@ -138,9 +138,9 @@ class Verdict:
             answer_episodes=stored.get("answer_episodes"),
         )
 
-    def of_sample(self) -> Verdict:
-        """Of a log of which evenly spread episodes were judged: more stand behind its answer."""
-        return replace(self, answer_episodes=None)
+    def with_answer(self, effective_episodes: float | None) -> Verdict:
+        """Where so many effective episodes stand behind the answer; None where it is not known."""
+        return replace(self, answer_episodes=effective_episodes)
 
     def with_novelty(self, novelty: Float[np.ndarray, " horizon"]) -> Verdict:
         return replace(self, novelty=novelty)

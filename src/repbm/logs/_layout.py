@@ -229,8 +229,9 @@ def _one_row_each(
     if "episode" in asked.renames:
         return not asked.renames["episode"]
     hints = (roles["step"], roles["terminated"], roles["truncated"], asked.ends)
-    somebody = suspected("episode", free) or nearest("episode", free)
     lacking = [role for role in ("action", "reward") if roles[role] is None]
+    # Of a complete table a part of a name is no hint: `pt` may be a patient, or a laboratory value.
+    somebody = nearest("episode", free) or (suspected("episode", free) if lacking else None)
     # What has no columns for all that is lacking, and one to observe, is no such table.
     enough = not lacking or len(free) > len(lacking)
     return enough and not (any(hints) or following or somebody or any(names_somebody(name) for name in free))

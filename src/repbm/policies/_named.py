@@ -221,7 +221,10 @@ class NamedPolicy(ObservationPolicy):
         except InputError as fault:
             if self.taken_for is None:
                 raise
-            fix = f"it is given the column '{self.taken_for}'; for all columns call its parameter 'observations'"
+            fix = (
+                f"it is given the column '{self.taken_for}', by one value at a time; for all its values annotate it as "
+                "np.ndarray, for all columns call its parameter 'observations'"
+            )
             raise InputError(fault.what, where=fault.where, fix=fix) from fault
 
     def _answers(self, columns: Mapping[str, np.ndarray], wanted: Mapping[str, str]) -> Any:

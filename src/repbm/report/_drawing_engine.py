@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from threading import Thread
 
 _NOTHING = {"data": {"values": []}, "mark": "point"}
@@ -19,6 +20,8 @@ def _drawn_once() -> None:
     import vl_convert
 
     vl_convert.vegalite_to_svg(_NOTHING)
-    from repbm.report._page import page_code
+    # What is wrong here is told where the page is made.
+    with suppress(Exception):
+        from repbm.report._page import page_code
 
-    page_code()
+        page_code()
