@@ -124,6 +124,7 @@ def verdict(**given: Any) -> Verdict:
 
 ROW: dict[str, Any] = {
     "policy": "new",
+    "role": "corrected",
     "episodes": 1200,
     "value": 0.8,
     "low": 0.75,

@@ -184,4 +184,4 @@ def test_the_critic_behind_the_answer_is_that_of_one_thread_to_the_bit(family: s
     other = threading.Thread(target=alone)
     other.start()
     other.join()
-    np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(found[0], found[1])

@@ -480,6 +480,8 @@ class HistoryRules:
     """What came before must better the prediction of what follows, given time, state and action, by so many standard
     errors on held-out episodes. On 200 episodes of worlds whose states hold all that matters the figure was at most 1.5
     and below 0 in nine of ten (82 logs); on most of those whose states do not 1 to 8."""
+    certain_evidence: float = 2.0
+    """From so many on something is there that states do not hold (see `support.beyond_chance_hidden_state`)."""
     leaning_evidence: float = 1.5
     """Or those who earlier did what the policy does must fare otherwise than states tell, by so many standard errors.
     Of 1, 1.5 and 2 all brought partly seen worlds nearer to the truth (200 episodes, 62 logs), most so the lower ones.

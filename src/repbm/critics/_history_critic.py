@@ -29,6 +29,8 @@ class HistoryCritic:
 
     inner: CrossFittedValues
     history: History
+    states_lack_something: bool
+    """Whether it tells more of what follows whatever the policy, beyond doubt."""
     seed: int
     rules: HistoryRules
     _extended: dict[Case, Case] = field(default_factory=dict, repr=False)
@@ -95,8 +97,10 @@ class HistoryCritic:
         return self.inner.final(self._case(case))
 
     def unexpected(self, case: Case) -> Float[np.ndarray, " steps"]:
-        """By states alone: what came before would tell of a cause that lasts, and hide it."""
-        return unexpected(case, self.seed, self.rules)
+        """Where states lack something, by states alone: what came before would tell of a lasting cause, and hide it."""
+        if self.states_lack_something:
+            return unexpected(case, self.seed, self.rules)
+        return self.inner.unexpected(self._case(case))
 
     def _case(self, case: Case) -> Case:
         if case not in self._extended:

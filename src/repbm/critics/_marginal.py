@@ -40,6 +40,10 @@ class CrossFittedValues:
         return True
 
     @property
+    def states_lack_something(self) -> bool:
+        return False
+
+    @property
     def folds(self) -> Int[np.ndarray, " episodes"]:
         return self.parts.folds
 

@@ -54,11 +54,15 @@ class MarginalFit:
     @cached_property
     def history(self) -> History | None:
         """What came before, where it matters."""
-        told = self._once("told", lambda: StatesTold.of(self.asked, self.seed, self.thresholds.history))
+        told = self.told
         # What a model tells nearly exactly nobody fares otherwise for, but by chance.
         if told is None or (self.worlds.nearly_exact and not told.enough):
             return None
         return told.history(self.asked)
+
+    @property
+    def told(self) -> StatesTold | None:
+        return self._once("told", lambda: StatesTold.of(self.asked, self.seed, self.thresholds.history))
 
     @cached_property
     def case(self) -> Case:
@@ -103,7 +107,7 @@ class MarginalFit:
     def joined(self, results: Sequence[Any]) -> MarginalCritic:
         """The critic, of what the parts gave."""
         count, rules = int(self.folds.max()) + 1, self.thresholds.individuals
-        ratios, (history, whole) = results[:2]
+        ratios, (history, lacking, whole) = results[:2]
         parts, logged = results[2 : count + 2], results[count + 2 : 2 * count + 2]
         followed = results[2 * count + 2 :]
         # Known by now, and not to be looked for again.
@@ -113,7 +117,7 @@ class MarginalFit:
         judging = CrossFittedCritic(tuple(parts), self.folds, self.name)
         found = CrossFittedValues(judging, whole, ratios.logged, ratios.pieces, now, self.name, rules)
         if history is not None:
-            return HistoryCritic(found, history, self.seed, self.thresholds.history)
+            return HistoryCritic(found, history, lacking, self.seed, self.thresholds.history)
         if not followed or None in followed:
             return found
         without = CrossFittedCritic(tuple(followed[1:]), self.folds, self.name)
@@ -122,9 +126,10 @@ class MarginalFit:
         )
         return min((found, other), key=lambda critic: _uncertainty(self.case, critic))
 
-    def _whole(self) -> Callable[[], tuple[History | None, ActionValueCritic]]:
+    def _whole(self) -> Callable[[], tuple[History | None, bool, ActionValueCritic]]:
         fit = self._fit(self.case if len(self.taught) == len(self.folds) else self.case.take(self.taught))
-        return lambda: (self.history, fit())
+        lacking = self.told is not None and self.told.certain
+        return lambda: (self.history, lacking, fit())
 
     def _without(self, fold: int) -> Callable[[], ActionValueCritic]:
         return self._fit(self.case.take(of_other_folds(self.taught, self.folds, fold)))

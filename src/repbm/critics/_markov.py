@@ -29,8 +29,8 @@ class StatesTold:
     """Of a long log; None for all."""
     before: History
     """The columns of what came before that go most with it, and what was done."""
-    enough: bool
-    """Whether these tell more of what follows, whatever the policy."""
+    betters: float
+    """By how many standard errors all that came before betters the prediction of what follows, whatever the policy."""
     seed: int
     rules: HistoryRules
 
@@ -45,8 +45,18 @@ class StatesTold:
         prediction = _Prediction(part, seed, rules)
         if not prediction.rows_tell:
             return None
-        before, enough = prediction.telling(History.of(data))
-        return cls(prediction.missed, chosen, before, enough, seed, rules)
+        before, betters = prediction.telling(History.of(data))
+        return cls(prediction.missed, chosen, before, betters, seed, rules)
+
+    @property
+    def enough(self) -> bool:
+        """Whether it tells more of what follows, whatever the policy."""
+        return self.betters > self.rules.evidence
+
+    @property
+    def certain(self) -> bool:
+        """Whether that is beyond doubt: something is there that states do not hold."""
+        return self.betters > self.rules.certain_evidence
 
     def history(self, case: Case) -> History | None:
         """What came before, where that matters to the policy of the case; else None.
@@ -179,19 +189,19 @@ class _Prediction:
     def _plain(self) -> FoldRegression:
         return self._regression(self.features, self.later)
 
-    def telling(self, history: History) -> tuple[History, bool]:
-        """The columns of history that go with what follows, and what was done; and whether all tell more of it."""
+    def telling(self, history: History) -> tuple[History, float]:
+        """The columns of history that go with what follows, and what was done; and how much more of it all tell."""
         rows, data = self.later, self.case.data
         before = _scaled(history.columns(data)[0])
         more = np.hstack([before, *(before * each[:, None] for each in self.taken.T[1:])])
         knowing = self._regression(np.hstack([self.features, more]), rows)
         left = self._scaled_missed - knowing.told(self._scaled_missed)
-        enough = self._standard_errors(self.rest**2 - left**2) > self.rules.evidence
+        betters = self._standard_errors(self.rest**2 - left**2)
         each = [self._standard_errors(self.rest * (column - self._plain.told(column))) for column in before[rows].T]
         kept = np.abs(each) > self.rules.column_evidence
         if self.taken.shape[1] <= self.rules.most_actions:
             kept[history.actions(data)] = True
-        return (history.only(np.flatnonzero(kept)) if kept.any() else history), enough
+        return (history.only(np.flatnonzero(kept)) if kept.any() else history), betters
 
     @cached_property
     def _leaning(self) -> Float[np.ndarray, " some"]:

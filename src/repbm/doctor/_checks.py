@@ -159,7 +159,7 @@ def _hidden(case: Case, critic: MarginalCritic, rules: SupportRules) -> Check:
     found = hidden_cause(case, critic)
     if found is None:
         return Check("hidden causes", True, say("doctor", "check_hidden_unknown"))
-    chance = rules.beyond_chance_hidden if critic.states_tell_all else rules.beyond_chance_hidden_state
+    chance = rules.beyond_chance_hidden_state if critic.states_lack_something else rules.beyond_chance_hidden
     beyond = abs(found.standard_errors) > chance
     if beyond and abs(found.correlation) > rules.largest_hidden_correlation:
         key = "check_hidden_more" if found.correlation > 0 else "check_hidden_less"

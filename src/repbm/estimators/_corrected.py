@@ -42,7 +42,12 @@ class MarginalCritic(Critic, Protocol):
 
     @property
     def states_tell_all(self) -> bool:
-        """Whether, as far as the log shows, what came before a state does not matter."""
+        """Whether, as far as the log shows, what came before a state does not matter to the policy."""
+        ...
+
+    @property
+    def states_lack_something(self) -> bool:
+        """Whether it matters beyond doubt, whatever the policy: something is there that states do not hold."""
         ...
 
     def earned(self, case: Case) -> Float[np.ndarray, " episodes"]:

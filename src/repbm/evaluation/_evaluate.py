@@ -160,10 +160,10 @@ def evaluate(
         verdicts[name] = _judged(case, critics, question)
         tables.add_diagnostics(name, case, critics.policy_model(case), whole.weighed.get(name))
         tables.settle(name, verdicts[name])
-        # Of all episodes, also where some of them were judged; of no other answer than was judged.
         answer = tables.answer(name)
-        corrected = answer is not None and answer["role"] == Role.CORRECTED
-        verdicts[name] = verdicts[name].with_answer(answer["effective_episodes"] if answer and corrected else None)
+        if answer is not None and answer["role"] == Role.CORRECTED:
+            # Of all episodes, also where some of them were judged.
+            verdicts[name] = verdicts[name].with_answer(answer["effective_episodes"])
         models |= {(name, critic): _of_log(model, columns, log_data) for critic, model in critics.models(case).items()}
     found = {name: _gains(tables, name, case, earned[name], question) for name, case in cases.items()}
     tested = None

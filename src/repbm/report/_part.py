@@ -13,6 +13,7 @@ from jaxtyping import Int
 
 from repbm.core import say
 from repbm.doctor import NOT_SUPPORTED
+from repbm.estimators import Role
 from repbm.evaluation import Effect, PolicyDetails
 from repbm.report._charts import individuals_chart, support_chart
 from repbm.report._confounding import confounding_chart
@@ -173,7 +174,7 @@ class PolicyPart:
 
     def _said_of_verdict(self, answer: Mapping[str, Any]) -> list[str]:
         """What the verdict says of the answer already."""
-        few = self.verdict.supported and self.verdict.few_behind
+        few = self.verdict.supported and self.verdict.few_behind and answer["role"] == Role.CORRECTED
         return [say("notes", "few_effective", count=answer["effective_episodes"])] if few else []
 
     @property

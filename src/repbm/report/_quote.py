@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from repbm.estimators import Role
 from repbm.evaluation import Effect
 from repbm.report._scale import Shown
 from repbm.report._words import Words
@@ -47,7 +48,7 @@ def quote(row: Mapping[str, Any], verdict: Verdict, shown: Shown, words: Words) 
         difference=shown.in_full(row["difference"]),
         differences=shown.differences(row["difference_low"], row["difference_high"]),
     )
-    if verdict.few_behind:
+    if verdict.few_behind and row["role"] == Role.CORRECTED:
         said = f"{said} {words.plain('quote_few', effective=verdict.answer_episodes)}"
     if may_be_chance(row):
         return f"{said} {words.plain('quote_chance')}"
