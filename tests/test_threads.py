@@ -114,24 +114,33 @@ def test_tasks_side_by_side_are_taken_here_and_come_in_order() -> None:
     assert most[0] <= 4
 
 
-def test_a_task_that_fails_beside_others_raises_its_error_when_those_are_done() -> None:
-    """Libraries have as many threads as before then, and keep them: a task that ended later would limit them again."""
-    ended = []
-
+def test_a_task_that_fails_beside_others_raises_its_error() -> None:
     def failing() -> int:
         raise ValueError("that one")
 
-    def slow() -> int:
+    with pytest.raises(ValueError, match="that one"):
+        side_by_side([lambda: 1, failing, lambda: 2])
+
+
+def test_after_an_error_those_that_have_begun_are_waited_for() -> None:
+    """Libraries have as many threads as before then, and keep them: a task that ended later would limit them again."""
+    begun, ended = threading.Event(), []
+
+    def slow() -> None:
+        begun.set()
         time.sleep(0.2)
         ended.append(True)
-        return 2
+
+    def failing() -> None:
+        assert begun.wait(20)
+        raise ValueError("that one")
 
     def limits() -> list[int]:
         return [one["num_threads"] for one in threadpool_info()]
 
     before = limits()
     with pytest.raises(ValueError, match="that one"):
-        side_by_side([failing, slow], meanwhile=lambda: time.sleep(0.05))
+        side_by_side([slow], meanwhile=failing)
     assert ended == [True]
     assert limits() == before
 
