@@ -11,9 +11,10 @@ import pytest
 from repbm.core import HistoryRules, Thresholds, stream
 from repbm.critics import CriticSpec, Marginal, fit_critic
 from repbm.critics._history_critic import HistoryCritic, with_history
+from repbm.critics._marginal_fit import MarginalFit
 from repbm.critics._markov import StatesTold, _Prediction, unexpected
 from repbm.data import Categorical, History, Trajectories
-from repbm.domains.worlds import DEVELOPMENT
+from repbm.domains.worlds import BESIDE, DEVELOPMENT
 from repbm.estimators import Case, Corrected, MarginalCritic, StateValues, surprises
 from repbm.inference import standard_error
 from repbm.policies import CallablePolicy
@@ -284,3 +285,14 @@ class ValuesAlone:
 
     def values_of(self, case: Case, states: np.ndarray) -> StateValues:
         return self.inner.values_of(case, states)
+
+
+def test_where_a_model_may_be_nearly_exact_nobody_leans_on_what_came_before() -> None:
+    """CartPole, 200 episodes: what values miss is their own mistake, and goes with who follows the policy."""
+    world = BESIDE["beside/cartpole"](stream(1, "world", "beside/cartpole"))
+    data, _ = world.log(200, stream(1, "log", "beside/cartpole", 200))
+    case = Case.of(data, world.evaluated(), world.discount, world.horizon)
+    assert mattering(case) is not None
+    fit = MarginalFit(case, "answer", 0, Thresholds())
+    assert not fit.worlds.surely_noisy
+    assert fit.history is None

@@ -55,8 +55,8 @@ class MarginalFit:
     def history(self) -> History | None:
         """What came before, where it matters."""
         told = self.told
-        # What a model tells nearly exactly nobody fares otherwise for, but by chance.
-        if told is None or (self.worlds.nearly_exact and not told.enough):
+        # Where a model may be nearly exact, what is missed is its own mistake, and who follows the policy shares it.
+        if told is None or not (told.enough or self.worlds.surely_noisy):
             return None
         return told.history(self.asked)
 

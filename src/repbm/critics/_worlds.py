@@ -48,6 +48,11 @@ class Worlds:
         return self.missed is not None and self.missed <= self.thresholds.choice.little_noise
 
     @property
+    def surely_noisy(self) -> bool:
+        """Whether states are missed by more than in any world without noise; also where that is not known."""
+        return self.missed is None or self.missed > self.thresholds.choice.much_noise
+
+    @property
     def missed(self) -> float | None:
         """One step ahead, as a share of the movement."""
         return None if self.choice.best is None else self.choice.best.one_step
